@@ -1,0 +1,1 @@
+"""One leaf's values as arrow0's byte stream."""

@@ -1,0 +1,1 @@
+"""Kiln: canonical tensor directories, frozen values and frames, and their Arrow columns."""
