@@ -1,0 +1,116 @@
+"""Tables and batches as record batches of a size that is worth a turn.
+
+A batch costs the same work for each column however few rows it has. Tiny chunks are joined first, by pyarrow, so that a
+table in one-row chunks costs about what the same table costs in one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pyarrow as pa
+
+from arrow_digest.errors import InvalidArrayError
+from arrow_digest.structure import describe, follows_values
+
+__all__ = ["joined"]
+
+# Chunks with fewer rows are joined, to pieces of up to so many rows and bytes.
+_SMALL_ROWS = 4096
+_PIECE_ROWS = 1 << 16
+_PIECE_BYTES = 1 << 24
+
+
+def joined(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the same rows in order as record batches, with tiny ones joined.
+
+    Args:
+        batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects.
+
+    Raises:
+        InvalidArrayError: An array points outside its buffers, where joining would have followed it.
+    """
+    small: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
+            _require_valid(batch)
+            small.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows < _PIECE_ROWS and size < _PIECE_BYTES:
+                continue
+        yield from _flush(small)
+        rows = size = 0
+        if isinstance(batch, pa.Table):
+            yield from _table_batches(batch)
+        elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
+            yield batch
+    yield from _flush(small)
+
+
+def _flush(small: list[Any]) -> Iterator[Any]:
+    batches = small.copy()
+    small.clear()
+    if len(batches) == 1:
+        yield batches[0]
+    elif _same_types(batches):
+        yield from _joined_pieces(pa.Table.from_batches(batches))
+    else:
+        yield from batches
+
+
+def _same_types(batches: list[Any]) -> bool:
+    """Return whether pyarrow takes the batches for one table; other encodings of the same types are not joined."""
+    return bool(batches) and all(batch.schema.equals(batches[0].schema) for batch in batches[1:])
+
+
+def _table_batches(table: Any) -> Iterator[Any]:
+    if table.num_columns == 0:
+        yield table  # its rows count, and there is nothing else in it
+        return
+    chunks = max(column.num_chunks for column in table.itercolumns())
+    if table.num_rows >= chunks * _SMALL_ROWS or chunks <= 1:
+        yield from table.to_batches()
+    else:
+        yield from _joined_pieces(table)
+
+
+def _joined_pieces(table: Any) -> Iterator[Any]:
+    _require_valid(table)
+    _require_joinable(table)
+    row_size = max(table.nbytes // max(table.num_rows, 1), 1)
+    step = min(max(_PIECE_BYTES // row_size, 1), _PIECE_ROWS)
+    for start in range(0, table.num_rows, step):
+        piece = table.slice(start, step)
+        with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
+            piece = piece.combine_chunks()
+        yield from piece.to_batches()
+
+
+def _require_valid(data: Any) -> None:
+    try:
+        data.validate()
+    except pa.ArrowInvalid as error:
+        raise InvalidArrayError((), "buffer", str(error)) from error
+
+
+def _require_joinable(table: Any) -> None:
+    for field, column in zip(table.schema, table.itercolumns(), strict=True):
+        if not follows_values(field.type):
+            continue
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            # Full validation also looks at what values mean. Only a broken structure is refused.
+            for chunk in column.iterchunks():
+                _require_structure(chunk, (field.name,))
+
+
+def _require_structure(array: Any, path: tuple[str, ...]) -> None:
+    if pa.types.is_struct(array.type):
+        for index, field in enumerate(array.type):
+            _require_structure(array.field(index), (*path, field.name))
+    else:
+        describe(array, path)
