@@ -100,7 +100,7 @@ def encode(column: Column, lanes: int = 8) -> Iterator[npt.NDArray[np.uint8]]:
 
 
 def null_count(column: Column) -> int:
-    return lib.ad_null_count(Described([column]).columns)
+    return lib.ad_null_count(Described([column]).columns, 8)
 
 
 class Sha3:

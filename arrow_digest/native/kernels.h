@@ -65,8 +65,8 @@ int ad_encoder_done(const ad_encoder *encoder);
 
 /* About how many bytes a column encodes to. */
 double ad_estimate(const ad_column *column);
-/* How many rows are null. */
-int64_t ad_null_count(const ad_column *column);
+/* How many rows are null; -1 if there is no memory. */
+int64_t ad_null_count(const ad_column *column, int lanes);
 
 void ad_sha3_feed(ad_sha3 *digest, const uint8_t *data, int64_t size);
 void ad_sha3_finish(const ad_sha3 *digest, uint8_t *out);

@@ -18,8 +18,20 @@
 #define HAVE_X86 1
 #include <immintrin.h>
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
-#define TARGET_COMPRESS __attribute__((target("avx512f,avx512vl,avx512bw,avx512vbmi2,bmi2,popcnt")))
 #define TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2")))
+
+/* For whole files. */
+#if defined(__clang__)
+#define COMPILE_FOR_(features) \
+    PRAGMA_(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define COMPILE_FOR_END PRAGMA_(clang attribute pop)
+#else
+#define COMPILE_FOR_(features) PRAGMA_(GCC push_options) PRAGMA_(GCC target(features))
+#define COMPILE_FOR_END PRAGMA_(GCC pop_options)
+#endif
+#define PRAGMA_(text) _Pragma(#text)
+#define COMPILE_FOR_AVX2 COMPILE_FOR_("avx2,bmi,bmi2")
+#define COMPILE_FOR_AVX512 COMPILE_FOR_("avx512f,avx512vl,avx512bw,avx512dq,avx512vbmi2,bmi,bmi2,popcnt")
 
 static inline int has_avx2(void)
 {
