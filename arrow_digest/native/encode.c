@@ -31,6 +31,22 @@ static void start_level(level *lv, const ad_node *node)
     }
 }
 
+/* Looks at every value where there are fewer of them than slots that repeat them. */
+static int64_t largest_value(const level *lv)
+{
+    const ad_node *node = lv->base;
+    int64_t largest = 0;
+    if (lv->first == node || node->length > lv->first->length || (node->kind != BINARY && node->kind != VIEW)) return -1;
+    for (int64_t slot = 0; slot < node->length; slot++) {
+        int64_t size = node->kind == VIEW ? load_int(node->values, 4, 4 * slot)
+                                          : load_int(node->values, node->width, slot + 1)
+                                                - load_int(node->values, node->width, slot);
+        /* What a view under a null says was not checked. */
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
 ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
 {
     int64_t count = 1;
@@ -63,6 +79,7 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
     for (; lv->what == ITEMS; lv++) start_level(lv + 1, lv->base + 1);
     for (lv = e->levels;; lv++) {
         lv->plain = lv->first == lv->base && !lv->first->validity.data && !lv->parent_count && lv->what != NULLS;
+        lv->largest = largest_value(lv);
         if (lv->what != ITEMS) return e;
     }
 }

@@ -9,29 +9,28 @@
 
 static inline int bit_at(const uint8_t *data, int64_t bit) { return data[bit >> 3] >> (bit & 7) & 1; }
 
-/* The n bits (1 to 64) from a bit on; reads no byte that holds none of them. */
-static inline uint64_t bits_at(const uint8_t *data, int64_t bit, int n)
+/* The n bits (1 to 64) from slot `from` on, of `length` slots; reads no byte that holds none of them all. */
+static inline uint64_t bits_at(const uint8_t *data, int64_t offset, int64_t from, int n, int64_t length)
 {
-    const uint8_t *p = data + (bit >> 3);
-    int shift = (int)(bit & 7), bytes = (shift + n + 7) >> 3;
+    int64_t first = (offset + from) >> 3, end = (offset + length + 7) >> 3;
+    int shift = (int)((offset + from) & 7);
     uint64_t low = 0;
-    if (bytes >= 8)
-        low = load64(p);
+    if (end - first >= 8)
+        low = load64(data + first);
     else
-        for (int i = 0; i < bytes; i++) low |= (uint64_t)p[i] << 8 * i;
+        for (int i = 0; i < end - first; i++) low |= (uint64_t)data[first + i] << 8 * i;
     low >>= shift;
-    if (bytes > 8) low |= (uint64_t)p[8] << (64 - shift);
+    if (shift + n > 64) low |= (uint64_t)data[first + 8] << (64 - shift);
     return n < 64 ? low & (((uint64_t)1 << n) - 1) : low;
 }
 
 /* Copies size bytes; short ones as one chunk of constant size, where the source has as many bytes. */
-static inline uint8_t *copy(uint8_t *out, const uint8_t *from, int64_t size, const uint8_t *from_end)
+static inline uint8_t *copy(uint8_t *out, const uint8_t *from, int64_t size, const uint8_t *from_end, int chunk)
 {
-    enum { CHUNK = 64 };
-    if (size <= CHUNK && from_end - from >= CHUNK) {
-        memcpy(out, from, CHUNK);
-    } else if (size <= 8 * CHUNK && from_end - from >= 9 * CHUNK) {
-        for (int64_t done = 0; done < size; done += CHUNK) memcpy(out + done, from + done, CHUNK);
+    if (size <= chunk && from_end - from >= chunk) {
+        memcpy(out, from, (size_t)chunk);
+    } else if (size <= 8 * chunk && from_end - from >= 9 * chunk) {
+        for (int64_t done = 0; done < size; done += chunk) memcpy(out + done, from + done, (size_t)chunk);
     } else if (size) {
         memcpy(out, from, (size_t)size);
     }
@@ -46,9 +45,9 @@ static inline uint64_t valid_bits(const level *lv, int64_t from, int n)
 {
     uint64_t valid = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
     const ad_bits *own = &lv->first->validity;
-    if (own->data) valid &= bits_at(own->data, own->offset + from, n);
+    if (own->data) valid &= bits_at(own->data, own->offset, from, n, lv->first->length);
     for (int64_t i = 0; i < lv->parent_count; i++)
-        valid &= bits_at(lv->parents[i].data, lv->parents[i].offset + from, n);
+        valid &= bits_at(lv->parents[i].data, lv->parents[i].offset, from, n, lv->first->length);
     return valid;
 }
 
@@ -88,12 +87,25 @@ static void follow_runs(const ad_node *runs, int64_t run_count, int64_t *slots, 
     }
 }
 
+/* Slot numbers from one on, -1 for those without a bit; may write up to seven more than n. */
+static inline void number_slots(uint64_t valid, int64_t from, int64_t *slots, int n)
+{
+#if WIDE
+    __m512i numbers = _mm512_add_epi64(_mm512_set1_epi64(from), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+    for (int k = 0; k < n; k += 8, valid >>= 8) {
+        _mm512_storeu_si512(slots + k, _mm512_mask_mov_epi64(_mm512_set1_epi64(-1), (__mmask8)valid, numbers));
+        numbers = _mm512_add_epi64(numbers, _mm512_set1_epi64(8));
+    }
+#else
+    for (int k = 0; k < n; k++) slots[k] = (from + k) | ((int64_t)(valid >> k & 1) - 1);
+#endif
+}
+
 static void resolve(const level *lv, int64_t from, int64_t *slots, int n)
 {
     for (int k = 0; k < n; k += 64) {
         int count = n - k < 64 ? n - k : 64;
-        uint64_t null = ~valid_bits(lv, from + k, count);
-        for (int j = 0; j < count; j++) slots[k + j] = (from + k + j) | -(int64_t)(null >> j & 1);
+        number_slots(valid_bits(lv, from + k, count), from + k, slots + k, count);
     }
     for (const ad_node *node = lv->first; node != lv->base; node++, from = -1) {
         const ad_node *child = node + 1;
@@ -140,26 +152,24 @@ static inline int64_t extent(const ad_node *node, int64_t slot, int64_t *start)
     return load_int(node->values, node->width, slot + 1) - first;
 }
 
-/* The bytes of a slot, and how many items its header counts. */
+/* The bytes of a slot, how many items its header counts, and where its buffer ends; nothing for a null. */
 static inline int64_t slot_bytes(const level *lv, int64_t slot, const uint8_t **value, const uint8_t **end)
 {
     const ad_node *node = lv->base;
-    int64_t start, count;
+    int64_t null = slot >> 63, start;
+    slot &= ~null;
     if (lv->what == BYTES) {
-        count = extent(node, slot, &start);
-        *value = lv->data + start * lv->item_width;
+        int64_t count = extent(node, slot, &start) & ~null;
+        *value = lv->data + (start & ~null) * lv->item_width;
         *end = lv->data_end;
         return count;
     }
     const uint8_t *view = node->values + 16 * slot;
-    count = load_int(view, 4, 0);
-    *value = view + 4;
-    *end = view + 16;
-    if (count > INLINE_VIEW) {
-        int64_t buffer = load_int(view, 4, 2);
-        *value = node->buffers[buffer] + load_int(view, 4, 3);
-        *end = node->buffers[buffer] + node->buffer_sizes[buffer];
-    }
+    int64_t count = load_int(view, 4, 0) & ~null, outside = -(int64_t)(count > INLINE_VIEW);
+    int64_t buffer = load_int(view, 4, 2) & outside;
+    const uint8_t *data = outside ? node->buffers[buffer] : node->values;
+    *value = data + ((load_int(view, 4, 3) & outside) | ((16 * slot + 4) & ~outside));
+    *end = data + (outside ? node->buffer_sizes[buffer] : 16 * node->length);
     return count;
 }
 
@@ -189,7 +199,8 @@ static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width,
         int64_t null = slots ? slots[k] >> 63 : 0, slot = slots ? slots[k] & ~null : from + k;
         int64_t start = load_int(offsets, width, slot), count = (load_int(offsets, width, slot + 1) - start) & ~null;
         store64(out, (uint64_t)count);
-        out = copy(out + 1 + (7 & ~null), data + start * item_width, count * item_width, lv->data_end);
+        out = copy(out + 1 + (7 & ~null), data + start * item_width, count * item_width, lv->data_end,
+                   item_width == 1 ? SHORT : LONG);
     }
     return out;
 }
@@ -223,17 +234,11 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
         return out;
     }
     for (int64_t k = 0; k < n; k++) {
-        int64_t slot = slots ? slots[k] : from + k, null = slot >> 63;
+        int64_t slot = slots ? slots[k] : from + k;
         const uint8_t *value, *end;
-        int64_t count = slot_bytes(lv, slot & ~null, &value, &end) & ~null;
+        int64_t count = slot_bytes(lv, slot, &value, &end);
         store64(out, (uint64_t)count);
-        out += 1 + (7 & ~null);
-        if (lv->what == VIEWS && count <= INLINE_VIEW) {
-            memcpy(out, end - INLINE_VIEW, INLINE_VIEW);
-            out += count;
-        } else {
-            out = copy(out, value, count * lv->item_width, end);
-        }
+        out = copy(out + (slot < 0 ? 1 : 8), value, count * lv->item_width, end, SHORT);
     }
     return out;
 }
@@ -296,7 +301,7 @@ static uint8_t *put_word(const ad_encoder *e, const level *lv, int64_t from, int
     const ad_node *node = lv->base;
     uint64_t valid = valid_bits(lv, from, n);
     if (e->rows_only || lv->what == WORDS_OF_BITS) {
-        put_bits(valid, e->rows_only ? 0 : bits_at(node->values, node->origin + from, n), out);
+        put_bits(valid, e->rows_only ? 0 : bits_at(node->values, node->origin, from, n, node->length), out);
         return out + n;
     }
     const uint8_t *values = node->values + from * node->width;
@@ -326,15 +331,17 @@ static inline int64_t quick_bound(const level *lv, int64_t from, int64_t n)
     return 8 * n + count * lv->item_width;
 }
 
-static int64_t bound(const level *lv, const int64_t *slots, int64_t n)
+static int64_t bound(const level *lv, const int64_t *slots, int64_t n, int64_t room)
 {
     int64_t size = quick_bound(lv, lv->next, n);
     if (size >= 0) return size;
+    if (lv->largest >= 0 && lv->largest < room && n * (8 + lv->largest) <= room) return room;
     const uint8_t *value, *end;
     size = 8 * n;
     for (int64_t k = 0; k < n; k++) {
         int64_t slot = slots ? slots[k] : lv->next + k;
-        if (slot >= 0) size += slot_bytes(lv, slot, &value, &end) * lv->item_width;
+        if (lv->what == VIEWS) size += load_int(lv->base->values, 4, 4 * (slot & ~(slot >> 63))) & ~(slot >> 63);
+        else size += slot_bytes(lv, slot, &value, &end) * lv->item_width;
     }
     return size;
 }
@@ -360,6 +367,44 @@ static inline uint8_t *put_items(const ad_encoder *e, level *lv, int64_t start, 
     return out;
 }
 
+/* Lists of BYTES, all side by side and none null: item after item, with the headers of the lists that begin there, so
+   that no loop ends after an unforeseen number of turns. */
+static inline uint8_t *put_lists_of_bytes(const level *lv, const level *items, int width, int64_t first, int64_t n,
+                                          uint8_t *out)
+{
+    const uint8_t *begins = lv->base->values;
+    int64_t list = first, item = load_int(begins, width, first), last = load_int(begins, width, first + n);
+    int64_t origin = lv->base->origin;
+    for (;;) {
+        int64_t here = load_int(begins, width, list), starts = here == item && list < first + n;
+        store64(out, (uint64_t)(load_int(begins, width, list + starts) - here));
+        out += 8 * starts;
+        list += starts;
+        if (list < first + n && load_int(begins, width, list) == item) continue;
+        if (item == last) return out;
+        out = put_bytes_of(items, NULL, item - origin, 1, out);
+        item++;
+    }
+}
+
+static uint8_t *write_lists_of_bytes(level *lv, const level *items, uint8_t *out, const uint8_t *limit)
+{
+    while (lv->next < lv->end) {
+        int64_t start, n = lv->end - lv->next, room = limit - out;
+        n = n < BATCH ? n : BATCH;
+        for (;; n /= 2) {
+            if (n == 0) return out;
+            extent(lv->base, lv->next, &start);
+            int64_t end = load_int(lv->base->values, lv->base->width, lv->next + n) - lv->base->origin;
+            if (8 * n + quick_bound(items, start, end - start) <= room) break;
+        }
+        if (lv->base->width == 4) out = put_lists_of_bytes(lv, items, 4, lv->next, n, out);
+        else out = put_lists_of_bytes(lv, items, 8, lv->next, n, out);
+        lv->next += n;
+    }
+    return out;
+}
+
 /* The two steps of the encoder. Each writes what there is room for, and returns NULL if there was room for nothing. */
 
 static uint8_t *write_lists(ad_encoder *e, level *lv, uint8_t *out, const uint8_t *limit)
@@ -367,6 +412,9 @@ static uint8_t *write_lists(ad_encoder *e, level *lv, uint8_t *out, const uint8_
     level *items = lv + 1;
     int quick = items->what != ITEMS && direct(items);
     uint8_t *begin = out;
+    if (lv->plain && lv->base->kind == LIST && items->plain && items->what == BYTES
+        && (items->base->kind == BINARY || items->base->kind == LIST))
+        out = write_lists_of_bytes(lv, items, out, limit);
     while (lv->next < lv->end) {
         const int64_t *slots;
         int64_t n = cached_slots(lv, &slots);
@@ -429,8 +477,8 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
         lv->next += n;
         return out;
     }
-    while (n > 1 && bound(lv, slots, n) > room) n /= 2;
-    if (bound(lv, slots, n) <= room) {
+    while (n > 1 && bound(lv, slots, n, room) > room) n /= 2;
+    if (bound(lv, slots, n, room) <= room) {
         out = put_slots(lv, slots, lv->next, n, out);
     } else if (slots && slots[0] < 0) {
         if (room < 1) return NULL;

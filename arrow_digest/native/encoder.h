@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A piece may be written up to SLACK bytes further than it reaches; BATCH slots are resolved at a time. */
-enum { SLACK = 128, BATCH = 128, INLINE_VIEW = 12 };
+enum { SLACK = 128, BATCH = 128, INLINE_VIEW = 12, SHORT = 32, LONG = 64 };
 
 /* What is written for the slots of a level. BYTES is a length and one run of bytes: binary values, and lists of
    fixed-width items without nulls, which lie in memory as arrow0 wants them. */
@@ -22,9 +22,10 @@ typedef struct {
     int plain;                   /* a slot is a slot of base, and none is null */
     const uint8_t *data, *data_end;
     int64_t item_width;          /* BYTES: of what base counts */
+    int64_t largest;             /* no value has more bytes; -1 where that is not known */
     int64_t next, end;           /* slots still to write */
     int64_t cached, cached_end;  /* slots that are resolved below */
-    int64_t slots[BATCH];        /* their slots in base, -1 for a null */
+    int64_t slots[BATCH + 8];    /* their slots in base, -1 for a null */
 } level;
 
 struct ad_encoder {
