@@ -152,6 +152,23 @@ static inline int64_t extent(const ad_node *node, int64_t slot, int64_t *start)
     return load_int(node->values, node->width, slot + 1) - first;
 }
 
+/* a where the mask is all ones, b where it is 0; without a branch, which compilers make of a conditional. */
+static inline int64_t pick(int64_t mask, int64_t a, int64_t b) { return (a & mask) | (b & ~mask); }
+
+/* The bytes of a view: in the views themselves where they are few. What the view under a null says is not followed. */
+static inline int64_t view_bytes(const uint8_t *views, int64_t length, const uint8_t *const *buffers,
+                                 const int64_t *sizes, int64_t slot, int64_t null, const uint8_t **value,
+                                 const uint8_t **end)
+{
+    const uint8_t *view = views + 16 * slot;
+    int64_t count = load_int(view, 4, 0) & ~null, outside = -(int64_t)(count > INLINE_VIEW);
+    int64_t buffer = load_int(view, 4, 2) & outside;
+    const uint8_t *data = (const uint8_t *)(intptr_t)pick(outside, (intptr_t)buffers[buffer], (intptr_t)views);
+    *value = data + pick(outside, load_int(view, 4, 3), 16 * slot + 4);
+    *end = data + pick(outside, sizes[buffer], 16 * length);
+    return count;
+}
+
 /* The bytes of a slot, how many items its header counts, and where its buffer ends; nothing for a null. */
 static inline int64_t slot_bytes(const level *lv, int64_t slot, const uint8_t **value, const uint8_t **end)
 {
@@ -164,13 +181,7 @@ static inline int64_t slot_bytes(const level *lv, int64_t slot, const uint8_t **
         *end = lv->data_end;
         return count;
     }
-    const uint8_t *view = node->values + 16 * slot;
-    int64_t count = load_int(view, 4, 0) & ~null, outside = -(int64_t)(count > INLINE_VIEW);
-    int64_t buffer = load_int(view, 4, 2) & outside;
-    const uint8_t *data = outside ? node->buffers[buffer] : node->values;
-    *value = data + ((load_int(view, 4, 3) & outside) | ((16 * slot + 4) & ~outside));
-    *end = data + (outside ? node->buffer_sizes[buffer] : 16 * node->length);
-    return count;
+    return view_bytes(node->values, node->length, node->buffers, node->buffer_sizes, slot, null, value, end);
 }
 
 /* Values that are known to fit. Slots are those from one on where `slots` is NULL, all of them valid. */
@@ -212,6 +223,19 @@ static inline uint8_t *put_bytes_of(const level *lv, const int64_t *slots, int64
     return put_bytes(lv, 8, lv->item_width, slots, from, n, out);
 }
 
+static uint8_t *put_views(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t *out)
+{
+    const ad_node node = *lv->base;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t null = slots ? slots[k] >> 63 : 0, slot = slots ? slots[k] & ~null : from + k;
+        const uint8_t *value, *end;
+        int64_t count = view_bytes(node.values, node.length, node.buffers, node.buffer_sizes, slot, null, &value, &end);
+        store64(out, (uint64_t)count);
+        out = copy(out + 1 + (7 & ~null), value, count, end, SHORT);
+    }
+    return out;
+}
+
 static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t *out)
 {
     const ad_node *node = lv->base;
@@ -221,6 +245,7 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
     }
     if (lv->what == BYTES && (node->kind == BINARY || node->kind == LIST))
         return slots ? put_bytes_of(lv, slots, 0, n, out) : put_bytes_of(lv, NULL, from, n, out);
+    if (lv->what == VIEWS) return put_views(lv, slots, from, n, out);
     if (lv->what == FIXED_WIDTH) {
         if (node->width == 8) return put_fixed(node, 8, slots, n, out);
         if (node->width == 4) return put_fixed(node, 4, slots, n, out);
@@ -336,12 +361,15 @@ static int64_t bound(const level *lv, const int64_t *slots, int64_t n, int64_t r
     int64_t size = quick_bound(lv, lv->next, n);
     if (size >= 0) return size;
     if (lv->largest >= 0 && lv->largest < room && n * (8 + lv->largest) <= room) return room;
-    const uint8_t *value, *end;
     size = 8 * n;
+    if (lv->what == VIEWS && !slots) {
+        const uint8_t *view = lv->base->values + 16 * lv->next;
+        for (int64_t k = 0; k < n; k++) size += load_int(view, 4, 4 * k);
+        return size;
+    }
     for (int64_t k = 0; k < n; k++) {
-        int64_t slot = slots ? slots[k] : lv->next + k;
-        if (lv->what == VIEWS) size += load_int(lv->base->values, 4, 4 * (slot & ~(slot >> 63))) & ~(slot >> 63);
-        else size += slot_bytes(lv, slot, &value, &end) * lv->item_width;
+        const uint8_t *value, *end;
+        size += slot_bytes(lv, slots ? slots[k] : lv->next + k, &value, &end) * lv->item_width;
     }
     return size;
 }
