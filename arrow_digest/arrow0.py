@@ -5,7 +5,7 @@ Implements "Record batches" of the arrow0 specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,8 @@ class ArrayDigest:
 
     def __init__(self, data_type: Any, *, function: str = DEFAULT_FUNCTION) -> None:
         self._function = digest_function(function)
-        self._type = pa.field(data_type).type
+        # Only foreign types go through the C interface, which ends texts at a NUL.
+        self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
         if pa.types.is_struct(unwrap(self._type)):
             raise UnsupportedTypeError((), self._type, "a struct has no digest of its own; RecordDigest takes records")
         self._encoded_type = encode_type(self._type)
@@ -190,7 +191,8 @@ class RecordDigest:
         validity: bool = False,
     ) -> None:
         self._function = digest_function(function)
-        self._schema = pa.schema(schema)
+        # Only foreign schemas go through the C interface, which ends names at a NUL.
+        self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
         self._flat = flatten(self._schema)
         self._pool = LeafPool(thread_count(threads))
         spare = max(self._pool.threads // max(len(self._flat.leaves), 1), 1)
@@ -229,7 +231,7 @@ class RecordDigest:
             DigestStateError: An earlier update failed half-way.
         """
         source = read_producer(data)
-        self._require_schema(source.schema)
+        self._require_schema(source.schema)  # also where no batch follows
         self._feed(source.batches)
 
     def digest(self) -> bytes:
@@ -277,6 +279,11 @@ class RecordDigest:
         other._leaves = [leaf.copy() for leaf in self._leaves]
         return other
 
+    def _of_this_schema(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            self._require_schema(batch.schema)
+            yield batch
+
     def _require_schema(self, schema: Any) -> None:
         if schema is not self._schema and not schema.equals(self._schema):
             self._flat.require_same(flatten(schema))
@@ -284,8 +291,7 @@ class RecordDigest:
     def _feed(self, batches: Iterable[Any]) -> None:
         _require_sound(self._broken)
         leaves = self._flat.leaves
-        for batch in joined(batches):
-            self._require_schema(batch.schema)
+        for batch in joined(self._of_this_schema(batches), leaves):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.

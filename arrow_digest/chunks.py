@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from arrow_digest.errors import InvalidArrayError
-from arrow_digest.structure import describe, follows_values
+from arrow_digest.schema import Leaf
+from arrow_digest.structure import describe_leaf, follows_values
 
 __all__ = ["joined"]
 
@@ -23,11 +24,12 @@ _PIECE_ROWS = 1 << 16
 _PIECE_BYTES = 1 << 24
 
 
-def joined(batches: Iterable[Any]) -> Iterator[Any]:
+def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined.
 
     Args:
         batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects.
+        leaves: The leaf columns of each of them.
 
     Raises:
         InvalidArrayError: An array points outside its buffers, where joining would have followed it.
@@ -41,22 +43,22 @@ def joined(batches: Iterable[Any]) -> Iterator[Any]:
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
-        yield from _flush(small)
+        yield from _flush(small, leaves)
         rows = size = 0
         if isinstance(batch, pa.Table):
-            yield from _table_batches(batch)
+            yield from _table_batches(batch, leaves)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
             yield batch
-    yield from _flush(small)
+    yield from _flush(small, leaves)
 
 
-def _flush(small: list[Any]) -> Iterator[Any]:
+def _flush(small: list[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
         yield batches[0]
     elif _same_types(batches):
-        yield from _joined_pieces(pa.Table.from_batches(batches))
+        yield from _joined_pieces(pa.Table.from_batches(batches), leaves)
     else:
         yield from batches
 
@@ -66,7 +68,7 @@ def _same_types(batches: list[Any]) -> bool:
     return bool(batches) and all(batch.schema.equals(batches[0].schema) for batch in batches[1:])
 
 
-def _table_batches(table: Any) -> Iterator[Any]:
+def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -74,12 +76,12 @@ def _table_batches(table: Any) -> Iterator[Any]:
     if table.num_rows >= chunks * _SMALL_ROWS or chunks <= 1:
         yield from table.to_batches()
     else:
-        yield from _joined_pieces(table)
+        yield from _joined_pieces(table, leaves)
 
 
-def _joined_pieces(table: Any) -> Iterator[Any]:
+def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     _require_valid(table)
-    _require_joinable(table)
+    _require_joinable(table, leaves)
     row_size = max(table.nbytes // max(table.num_rows, 1), 1)
     step = min(max(_PIECE_BYTES // row_size, 1), _PIECE_ROWS)
     for start in range(0, table.num_rows, step):
@@ -96,21 +98,14 @@ def _require_valid(data: Any) -> None:
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
-def _require_joinable(table: Any) -> None:
-    for field, column in zip(table.schema, table.itercolumns(), strict=True):
-        if not follows_values(field.type):
+def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
+    for leaf in leaves:
+        column = table.column(leaf.indices[0])
+        if not follows_values(column.type):
             continue
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
             # Full validation also looks at what values mean. Only a broken structure is refused.
             for chunk in column.iterchunks():
-                _require_structure(chunk, (field.name,))
-
-
-def _require_structure(array: Any, path: tuple[str, ...]) -> None:
-    if pa.types.is_struct(array.type):
-        for index, field in enumerate(array.type):
-            _require_structure(array.field(index), (*path, field.name))
-    else:
-        describe(array, path)
+                describe_leaf(chunk, leaf.indices, leaf.path)

@@ -37,14 +37,14 @@ def main() -> None:
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         status = _EXIT_INTERRUPTED
-    except _OutputClosed:
+    except _OutputClosedError:
         # Whoever read our output has gone, as `head` does. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = _EXIT_BROKEN_PIPE
     sys.exit(status)
 
 
-class _OutputClosed(Exception):
+class _OutputClosedError(Exception):
     """Nobody reads standard output any more. Not an OSError, which click would turn into status 1."""
 
 
@@ -184,7 +184,7 @@ def _write(text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.flush()
     except BrokenPipeError as error:
-        raise _OutputClosed from error
+        raise _OutputClosedError from error
 
 
 def _printable(text: str) -> str:
