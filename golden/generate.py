@@ -66,8 +66,9 @@ def decoded(case: Case, ipc: bytes) -> Iterator[Any]:
     yield [batch.num_rows for batch in batches]
     if case.result == "valid":
         yield spec_model.preimages(batches or schema.empty_table())
-    for column in [column for batch in batches for column in batch.columns]:
-        yield [buffer and buffer.to_pybytes() for buffer in column.buffers()] if case.result == "refused" else None
+    for column in [column for batch in batches for column in batch.columns]:  # what lies under nulls counts too
+        yield [buffer and buffer.to_pybytes() for buffer in column.buffers()]
+    yield [after in ipc for _, after in case.patches]
 
 
 def stream_of(case: Case, stored: dict[str, bytes], made: dict[str, bytes]) -> bytes:
