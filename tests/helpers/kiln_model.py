@@ -1,7 +1,7 @@
 """Kiln read a second time, byte after byte, from the specification alone.
 
-This is the slow second opinion that the package is tested against: it imports neither package and no NumPy, and does the
-specification's checks in their order, so that of several faults it finds the one that comes first. It only reads.
+This is the slow second opinion that the package is tested against: it imports neither package and no NumPy, and makes
+the specification's checks in their order, so that of several faults it finds the one that comes first. It only reads.
 
 Sections as in the specification: tensor directory, type text and schema hash, frozen values, frame.
 """

@@ -216,7 +216,7 @@ def tables(draw: Any, types: st.SearchStrategy[pa.DataType] | None = None, max_c
     for _ in range(draw(st.integers(0, max_columns))):
         values, t = draw(_values_and_type(column_types() if types is None else types, rows))
         columns.append(_build_chunks(draw, values, t, _borders(draw, rows)))
-        nullable = any(v is None for v in values) or draw(st.booleans())
+        nullable = pt.is_null(t) or any(v is None for v in values) or draw(st.booleans())
         fields.append(pa.field(draw(st.sampled_from(COLUMN_NAMES)), t, nullable=nullable))
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
