@@ -160,7 +160,7 @@ def bitmaps() -> list[Case]:
 def slices() -> list[Case]:
     """Rows from the middle of an array, in every layout, with the same rows built afresh."""
     t, pair = pa.list_(pa.int64()), pa.struct([("x", pa.int64()), ("y", pa.bool_())])
-    flags = [True, False, None, True, True, False, True, None, False, True, True]
+    bools = [True, False, None, True, True, False, True, None, False, True, True]
     words = ["junk", "a", None, "b" * 13, "", "junk"]
     items = [[1], None, [2, 3], [], [4]]
     pairs = [{"x": 1, "y": True}, None, {"x": None, "y": False}, {"x": 3, "y": None}, None]
@@ -177,7 +177,7 @@ def slices() -> list[Case]:
     coded = dictionary(pa.array([1, 0, None, 1, 2], pa.int8()), pa.array(["a", None, "c"]))
     some: list[tuple[str, pa.Array, tuple[int, int], pa.Array | str]] = [
         ("int16", pa.array([9, None, 3, 4, None, 6], pa.int16()), (1, 4), pa.array([None, 3, 4, None], pa.int16())),
-        *((f"bool_{i}", pa.array(flags), (i, 3), pa.array(flags[i : i + 3], pa.bool_())) for i in (1, 7, 8)),
+        *((f"bool_{i}", pa.array(bools), (i, 3), pa.array(bools[i : i + 3], pa.bool_())) for i in (1, 7, 8)),
         ("string", pa.array(words), (1, 4), pa.array(words[1:5])),
         ("string_view", pa.array(words, pa.string_view()), (1, 4), "string"),
         ("fsb", pa.array([b"aa", b"bb", None, b"cc"], pa.binary(2)), (1, 3), pa.array([b"bb", None, b"cc"])),
@@ -199,16 +199,18 @@ def slices() -> list[Case]:
             pa.array([5, None, 6, 6], pa.int16()),
         ),
     ]
+    refused_by_reference = {"list_view", "dictionary", "run_ends"}
     cases = []
     for slug, array, rows, fresh in some:
-        why = f"{rows[1]} rows from row {rows[0]} on."
+        flags = ("SliceOffset", *(("AndedValidity", "ReferenceDeparts") if slug == "struct" else ()))
+        case = Case(f"slice_{slug}", f"{rows[1]} rows from row {rows[0]} on.", flags, column(array), slice=rows)
+        if slug in refused_by_reference:
+            case = replace(case, flags=(*flags, "ReferenceRefuses"))
         if isinstance(fresh, str):
-            same = (f"slice_{fresh}",)
-            cases.append(Case(f"slice_{slug}", why, ("SliceOffset",), column(array), slice=rows, same_records_as=same))
+            cases.append(replace(case, same_records_as=(f"slice_{fresh}",)))
             continue
-        cases.append(Case(f"slice_{slug}", why, ("SliceOffset",), column(array), slice=rows))
-        again = Case(f"slice_{slug}_fresh", "The same records, built afresh.", ("SliceOffset",), column(fresh))
-        cases.append(replace(again, same_records_as=(f"slice_{slug}",)))
+        again = Case(f"slice_{slug}_fresh", "The same records, built afresh.", flags, column(fresh))
+        cases += [case, replace(again, same_records_as=(case.id,))]
     return cases
 
 
@@ -320,7 +322,7 @@ def garbage() -> list[Case]:
         Case(
             "dictionary_null_over_garbage",
             "The null index is out of bounds; it is never looked up.",
-            (*flagged, "DictionaryEncoding"),
+            (*flagged, "DictionaryEncoding", "ReferenceRefuses"),
             column(dictionary(raw(pa.int32(), 4, bits("1011"), i32(0) + X * 4 + i32(1, 0)), pa.array(["a", "b"]))),
             same_records_as=("dictionary_utf8",),
         ),

@@ -196,13 +196,13 @@ def structs() -> list[Case]:
         Case(
             "struct_null_child_null",
             "Null struct over null child, null child in a valid struct.",
-            ("AndedValidity",),
+            ("AndedValidity", "ReferenceDeparts"),
             column(fields(("x", child), validity="110")),
         ),
         Case(
             "struct_list_under_null",
             "A list leaf; the struct's null hides a list with items.",
-            ("AndedValidity", "ListLayout"),
+            ("AndedValidity", "ListLayout", "ReferenceDeparts"),
             column(fields(("items", strings), validity="101")),
         ),
         Case(

@@ -311,4 +311,5 @@ def published() -> list[Case]:
                 col([1, None], pa.timestamp(unit, "UTC")),
             )
         )
-    return [replace(case, flags=("Published", *case.flags)) for case in cases]
+    departs = {case.id: ("ReferenceDeparts",) if case.id in REFERENCE_DEPARTS else () for case in cases}
+    return [replace(case, flags=("Published", *departs[case.id], *case.flags)) for case in cases]

@@ -265,7 +265,12 @@ def records() -> list[Case]:
             columns(("a.b", one)),
         ),
         Case("name_nested", "Field b of struct a.", ("NameBytes", "StructNesting"), columns(("a", fields(("b", one))))),
-        Case("name_with_nul", "NUL in a name is a byte like any other.", ("NameBytes",), columns(("a\0b", one))),
+        Case(
+            "name_with_nul",
+            "NUL is a byte like any other. The C data interface ends names at it.",
+            ("NameBytes",),
+            columns(("a\0b", one)),
+        ),
         Case(
             "border_ab_c",
             "Values never run into the next column; differs from border_a_bc.",
