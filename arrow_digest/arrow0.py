@@ -80,7 +80,8 @@ class ArrayDigest:
         # Only foreign types go through the C interface, which ends texts at a NUL.
         self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
         if pa.types.is_struct(unwrap(self._type)):
-            raise UnsupportedTypeError((), self._type, "a struct has no digest of its own; RecordDigest takes records")
+            reason = "a struct has no digest of its own; RecordDigest takes records"
+            raise UnsupportedTypeError((), self._type, reason, "struct")
         self._encoded_type = encode_type(self._type)
         self._leaf = LeafDigest(self._encoded_type, self._function)
         self._broken = False

@@ -28,6 +28,7 @@ import multihash_cases  # noqa: E402  (found, like the others, by the line above
 from arrow0_cases import NOTES, all_cases  # noqa: E402
 from arrow0_cases.case import Case  # noqa: E402
 from arrow0_cases.published import PUBLISHED, REFERENCE_DEPARTS  # noqa: E402
+
 from helpers import spec_model  # noqa: E402
 
 SHORT = 200  # bytes; a preimage up to this length is published

@@ -91,10 +91,10 @@ def _one_byte_values(column: Column, rows: range) -> Bytes:
 
 
 def _one_byte(node: Node, slots: Slots) -> Bytes:
-    if node.bits is None:
-        picked: Bytes = _pick(node.values, slots).view(np.uint8)
-        return picked
-    return _bits(node.bits, slots).view(np.uint8) + np.uint8(1)
+    if node.bits is not None:
+        return _bits(node.bits, slots).view(np.uint8) + np.uint8(1)
+    picked: Bytes = _pick(node.values, slots).view(np.uint8)
+    return picked
 
 
 def _encode_slots(node: Node, slots: Slots, parents: tuple[Bitmap, ...] = ()) -> Iterator[Bytes]:

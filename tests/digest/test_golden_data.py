@@ -14,6 +14,9 @@ import jsonschema
 import pyarrow as pa
 import pyarrow.types as pt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from helpers import spec_model
 from helpers.layouts import read
 from helpers.strategies import (
@@ -27,8 +30,6 @@ from helpers.strategies import (
     reslice,
     tables,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CHANGES = {"reslice": reslice, "rechunk": rechunk, "reencode": reencode, "garbage": garbage_under_nulls}
