@@ -92,7 +92,7 @@ def _one_byte_values(column: Column, rows: range) -> Bytes:
 
 def _one_byte(node: Node, slots: Slots) -> Bytes:
     if node.bits is not None:
-        return _bits(node.bits, slots).view(np.uint8) + np.uint8(1)
+        return np.add(_bits(node.bits, slots).view(np.uint8), 1, dtype=np.uint8)
     picked: Bytes = _pick(node.values, slots).view(np.uint8)
     return picked
 
