@@ -13,6 +13,7 @@ from arrow_digest.errors import (
     UnreadableError,
     UnsupportedTypeError,
 )
+from arrow_digest.files import FileHash, hash_file, physical_hash
 from arrow_digest.multihash import Multihash
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ArrowDigestError",
     "ColumnDigest",
     "DigestStateError",
+    "FileHash",
     "InvalidArrayError",
     "Multihash",
     "MultihashError",
@@ -28,5 +30,7 @@ __all__ = [
     "UnknownFunctionError",
     "UnreadableError",
     "UnsupportedTypeError",
+    "hash_file",
     "logical_hash",
+    "physical_hash",
 ]

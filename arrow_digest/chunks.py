@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from arrow_digest.errors import InvalidArrayError
-from arrow_digest.structure import describe, follows_values
+from arrow_digest.schema import Leaf
+from arrow_digest.structure import describe_leaf, follows_values
 
 __all__ = ["joined"]
 
@@ -21,13 +22,17 @@ __all__ = ["joined"]
 _SMALL_ROWS = 4096
 _PIECE_ROWS = 1 << 16
 _PIECE_BYTES = 1 << 24
+# A batch whose buffers are no larger is not worth measuring.
+_SMALL_BYTES = 1 << 18
+_SAMPLE_ROWS = 32
 
 
-def joined(batches: Iterable[Any]) -> Iterator[Any]:
+def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined.
 
     Args:
-        batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects.
+        batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects of one schema.
+        leaves: The leaf columns of each of them.
 
     Raises:
         InvalidArrayError: An array points outside its buffers, where joining would have followed it.
@@ -36,37 +41,29 @@ def joined(batches: Iterable[Any]) -> Iterator[Any]:
     rows = size = 0
     for batch in batches:
         if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
-            _require_valid(batch)
             small.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
+            rows, size = rows + batch.num_rows, size + _size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
-        yield from _flush(small)
+        yield from _flush(small, leaves)
         rows = size = 0
         if isinstance(batch, pa.Table):
-            yield from _table_batches(batch)
+            yield from _table_batches(batch, leaves)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
             yield batch
-    yield from _flush(small)
+    yield from _flush(small, leaves)
 
 
-def _flush(small: list[Any]) -> Iterator[Any]:
+def _flush(small: list[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
         yield batches[0]
-    elif _same_types(batches):
-        yield from _joined_pieces(pa.Table.from_batches(batches))
-    else:
-        yield from batches
+    elif batches:
+        yield from _joined_pieces(pa.Table.from_batches(batches), leaves)
 
 
-def _same_types(batches: list[Any]) -> bool:
-    """Return whether pyarrow takes the batches for one table; other encodings of the same types are not joined."""
-    return bool(batches) and all(batch.schema.equals(batches[0].schema) for batch in batches[1:])
-
-
-def _table_batches(table: Any) -> Iterator[Any]:
+def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -74,19 +71,34 @@ def _table_batches(table: Any) -> Iterator[Any]:
     if table.num_rows >= chunks * _SMALL_ROWS or chunks <= 1:
         yield from table.to_batches()
     else:
-        yield from _joined_pieces(table)
+        yield from _joined_pieces(table, leaves)
 
 
-def _joined_pieces(table: Any) -> Iterator[Any]:
+def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     _require_valid(table)
-    _require_joinable(table)
-    row_size = max(table.nbytes // max(table.num_rows, 1), 1)
-    step = min(max(_PIECE_BYTES // row_size, 1), _PIECE_ROWS)
+    _require_joinable(table, leaves)
+    step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
     for start in range(0, table.num_rows, step):
-        piece = table.slice(start, step)
+        piece = table if step >= table.num_rows else table.slice(start, step)
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
             piece = piece.combine_chunks()
         yield from piece.to_batches()
+
+
+def _size(batch: Any) -> int:
+    """Return at least the bytes of a batch's rows, and not much more: what pyarrow says exactly takes it long."""
+    bound = int(batch.get_total_buffer_size())
+    if bound <= _SMALL_BYTES:
+        return bound
+    _require_valid(batch)
+    return int(batch.nbytes)
+
+
+def _row_size(table: Any) -> int:
+    """Return about how many bytes a row of a table takes, from a sample: asking every chunk takes too long."""
+    rows = table.num_rows
+    sample = range(0, rows, max(rows // _SAMPLE_ROWS, 1))
+    return int(sum(table.slice(row, 1).nbytes for row in sample) // max(len(sample), 1)) or 1
 
 
 def _require_valid(data: Any) -> None:
@@ -96,21 +108,14 @@ def _require_valid(data: Any) -> None:
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
-def _require_joinable(table: Any) -> None:
-    for field, column in zip(table.schema, table.itercolumns(), strict=True):
-        if not follows_values(field.type):
+def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
+    for leaf in leaves:
+        column = table.column(leaf.indices[0])
+        if not follows_values(column.type):
             continue
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
             # Full validation also looks at what values mean. Only a broken structure is refused.
             for chunk in column.iterchunks():
-                _require_structure(chunk, (field.name,))
-
-
-def _require_structure(array: Any, path: tuple[str, ...]) -> None:
-    if pa.types.is_struct(array.type):
-        for index, field in enumerate(array.type):
-            _require_structure(array.field(index), (*path, field.name))
-    else:
-        describe(array, path)
+                describe_leaf(chunk, leaf.indices, leaf.path)

@@ -230,6 +230,8 @@ def reading(name: str, what: str) -> Iterator[None]:
         text = _line(error)
         if "decrypt" in text.lower() or "encrypted" in text.lower():
             raise UnreadableError(name, "encrypted", f"encrypted {what}, and no key: {text}") from error
+        if "MetadataVersion" in text:
+            raise UnreadableError(name, "version", f"{what} of an unsupported version: {text}") from error
         raise UnreadableError(name, "corrupt", f"broken {what}: {text}") from error
 
 

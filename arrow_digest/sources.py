@@ -7,6 +7,7 @@ IPC batch by batch. A file that ends early, or goes on after its end, is refused
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from arrow_digest.errors import UnreadableError, UnsupportedTypeError
 from arrow_digest.inputs import InputFile, open_path, reading
 
 __all__ = ["Source", "open_source", "read_file", "read_producer"]
+
+# A group of the logical type Variant, as pyarrow prints a Parquet schema; it gives no other access to it.
+_VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (?P<name>.*) \(Variant\(", re.MULTILINE)
 
 _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 _STREAM_END_OLD = b"\0\0\0\0"
@@ -144,6 +148,10 @@ def _parquet(file: InputFile, threads: int) -> Source:
             handle, metadata=metadata, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
         )
         schema = parquet.schema_arrow
+        variant = _VARIANT.search(str(parquet.schema))
+    if variant:
+        # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
+        raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
     return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads))
 
 
@@ -195,14 +203,23 @@ def _require_stream_start(file: InputFile, start: bytes) -> None:
     formats = "Parquet, Arrow IPC file, Arrow IPC stream, Feather"
     if not start:
         raise UnreadableError(file.name, "format", f"empty; expected one of {formats}")
-    length = int.from_bytes(start[4:8] if start[:4] == _STREAM_END[:4] else start[:4], "little")
+    marked = start[:4] == _STREAM_END[:4]
+    length = int.from_bytes(start[4:8] if marked else start[:4], "little")
     limit = file.seekable_size if file.seekable_size is not None else _METADATA_LIMIT
+    if marked and length > limit:
+        message = f"cut short: the stream's first message is {length} bytes long, the file {limit}"
+        raise UnreadableError(file.name, "truncated", message)
     if len(start) < 8 or not 0 < length <= limit:
         raise UnreadableError(file.name, "format", f"no Arrow data (tried {formats}): it begins with {start!r}")
 
 
 def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:
-    yield from _batches(reader, file.name, "Arrow IPC stream")
+    try:
+        yield from _batches(reader, file.name, "Arrow IPC stream")
+    except UnreadableError as error:
+        if not file.hit_end:
+            raise
+        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({error})") from error
     if file.hit_end or not (file.tail == _STREAM_END or file.tail.endswith(_STREAM_END_OLD)):
         raise UnreadableError(file.name, "truncated", "cut short: the stream has no end-of-stream marker")
     if file.seekable_size is not None and file.tell() != file.seekable_size:

@@ -132,12 +132,10 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
     Raises:
         InvalidArrayError: The array points outside its buffers.
     """
-    parents: list[Bitmap] = []
+    rows = _Rows(len(column))
     for index in indices[1:]:
-        column = _decode_struct(column, path)
-        validity = _validity(column, path)
-        if validity is not None:
-            parents.append(validity)
+        column = rows.follow(column, path)
+        rows.require_valid(_validity(column, path))
         if column.type.num_fields <= index:
             raise InvalidArrayError(path, "child_length", f"a struct has {column.type.num_fields} children")
         child = column.field(index)
@@ -145,22 +143,53 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
             message = f"a struct of {len(column)} rows has a child of {len(child)}"
             raise InvalidArrayError(path, "child_length", message)
         column = child
-    return Column(describe(column, path), tuple(parents))
+    return rows.column(describe(column, path))
 
 
-def _decode_struct(array: Any, path: tuple[str, ...]) -> Any:
-    """Return the struct array that extension, dictionary and run-end encodings stand for."""
-    while not pa.types.is_struct(array.type):
-        if isinstance(array.type, pa.BaseExtensionType):
-            array = array.storage
-            continue
-        node = describe(array, path, follow=False)
-        if node.kind is Kind.DICTIONARY:
-            array = array.dictionary.take(array.indices)
+class _Rows:
+    """The rows of a column on the way down to a leaf: which slot each is in, and the validity of what was passed."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._parents: list[Bitmap] = []
+        # Where an encoding was passed: the slot of every row, and which rows have one.
+        self._slots: npt.NDArray[np.int64] | None = None
+        self._valid = np.ones(0, np.bool_)
+
+    def follow(self, array: Any, path: tuple[str, ...]) -> Any:
+        """Return the struct array under extension, dictionary and run-end encodings."""
+        while not pa.types.is_struct(array.type):
+            if isinstance(array.type, pa.BaseExtensionType):
+                array = array.storage
+                continue
+            node = describe(array, path, follow=False)
+            if self._slots is None:
+                self._slots, self._valid = np.arange(self._count), np.ones(self._count, np.bool_)
+            self.require_valid(node.validity)
+            if node.kind is Kind.DICTIONARY:
+                inner = np.zeros(self._count, np.int64)
+                inner[self._valid] = node.values[self._slots[self._valid]]
+                self._slots, array = inner, array.dictionary
+            else:
+                self._slots = np.searchsorted(node.values, self._slots + node.origin, side="right").astype(np.int64)
+                array = array.values
+        return array
+
+    def require_valid(self, validity: Bitmap | None) -> None:
+        """Make the rows null whose slot is."""
+        if validity is None:
+            return
+        if self._slots is None:
+            self._parents.append(validity)
         else:
-            rows = np.arange(node.origin, node.origin + node.length)
-            array = array.values.take(pa.array(np.searchsorted(node.values, rows, side="right")))
-    return array
+            positions = self._slots[self._valid] + validity.offset
+            self._valid[self._valid] = validity.data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1
+
+    def column(self, leaf: Node) -> Column:
+        if self._slots is not None:
+            bits = Bitmap(np.packbits(self._valid, bitorder="little"), 0)
+            leaf = Node(Kind.DICTIONARY, self._count, leaf.array, bits, values=self._slots, child=leaf)
+        return Column(leaf, tuple(self._parents))
 
 
 def describe(array: Any, path: tuple[str, ...] = (), *, follow: bool = True) -> Node:
