@@ -83,7 +83,7 @@ class ArrayDigest:
             reason = "a struct has no digest of its own; RecordDigest takes records"
             raise UnsupportedTypeError((), self._type, reason, "struct")
         self._encoded_type = encode_type(self._type)
-        self._leaf = LeafDigest(self._encoded_type, self._function)
+        self._leaf = LeafDigest(self._encoded_type, self._function, alone=True)
         self._broken = False
 
     @property
@@ -196,9 +196,10 @@ class RecordDigest:
         self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
         self._flat = flatten(self._schema)
         self._pool = LeafPool(thread_count(threads))
-        spare = max(self._pool.threads // max(len(self._flat.leaves), 1), 1)
+        count = len(self._flat.leaves)
+        spare = max(self._pool.threads // max(count, 1), 1)
         self._leaves = [
-            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity)
+            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity, alone=count == 1)
             for leaf in self._flat.leaves
         ]
         self._row_count = 0

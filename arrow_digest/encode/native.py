@@ -1,6 +1,7 @@
 """arrow0's byte stream, and SHA3-256 over it, through the C library.
 
-Implements "Value encoding" of the arrow0 specification, as `encode.portable` does, byte for byte alike.
+Implements "Value encoding" of the arrow0 specification, as `encode.portable` does, byte for byte alike. Every call
+into the library drops the GIL.
 """
 
 from __future__ import annotations
@@ -11,46 +12,132 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arrow_digest.native import _kernels  # type: ignore[attr-defined]
+from arrow_digest.native import _kernels
 from arrow_digest.structure import Bitmap, Column, Kind, Node
 
-__all__ = ["Sha3", "encode", "max_lanes", "null_count", "row_validity", "sha3_update"]
+__all__ = ["Rows", "Sha3", "max_lanes"]
 
-ffi: Any = _kernels.ffi
-lib: Any = _kernels.lib
+_ffi = _kernels.ffi
+_lib = _kernels.lib
 
 # Large enough that hashers drop the GIL and use all their lanes, small enough for the CPU's cache.
 _PIECE = 1 << 16
-_WIDTHS = {Kind.FIXED, Kind.FIXED_BINARY, Kind.FIXED_LIST}
+# The kinds whose width is not the width of what `values` holds.
+_WIDTHS = frozenset((Kind.FIXED, Kind.FIXED_BINARY, Kind.FIXED_LIST))
 
 
 def max_lanes() -> int:
-    """Return the most SIMD lanes that this CPU runs SHA3-256 in: 8, 4, 2 or 1."""
-    lanes: int = lib.ad_max_lanes()
+    """Return the most lanes that this CPU runs SHA3-256 in: 8, 4, 2 or 1.
+
+    >>> max_lanes() in (1, 2, 4, 8)
+    True
+    """
+    lanes: int = _lib.ad_max_lanes()
     return lanes
 
 
-class Described:
-    """Columns as the C library takes them; holds what the descriptions point to."""
+class Sha3:
+    """SHA3-256 with hashlib's surface, whose state `Rows.feed` can advance side by side with others.
 
-    def __init__(self, columns: Sequence[Column], *, rows_only: bool = False) -> None:
-        self._alive: list[Any] = [columns]
-        self.columns = ffi.new("ad_column[]", len(columns))
-        for target, column in zip(self.columns, columns, strict=True):
+    >>> digest = Sha3()
+    >>> digest.update(b"abc")
+    >>> digest.digest().hex()[:8]
+    '3a985da7'
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(self) -> None:
+        self.state = _ffi.new("ad_sha3 *")
+
+    def update(self, data: Any, /) -> None:
+        """Feed an object with the buffer protocol."""
+        view = _ffi.from_buffer("uint8_t[]", data)
+        _lib.ad_sha3_feed(self.state, view, len(view))
+
+    def digest(self) -> bytes:
+        """Return the digest of what was fed so far."""
+        out = _ffi.new("uint8_t[32]")
+        _lib.ad_sha3_finish(self.state, out)
+        return bytes(_ffi.buffer(out))
+
+    def copy(self) -> Sha3:
+        """Return an independent hasher in the same state."""
+        other = Sha3()
+        other.state[0] = self.state[0]
+        return other
+
+
+class Rows:
+    """The same rows of some checked columns, as the C library takes them.
+
+    Args:
+        columns: Checked descriptions; they, and so the memory they describe, are kept alive.
+        lanes: The lane count whose instructions are used.
+    """
+
+    def __init__(self, columns: Sequence[Column], lanes: int) -> None:
+        self._columns = columns
+        self._lanes = lanes
+        self._alive: list[Any] = []
+        self._described = _ffi.new("ad_column[]", len(columns))
+        for target, column in zip(self._described, columns, strict=True):
             self._describe(target, column)
-            target.rows_only = rows_only
+
+    def size(self, index: int) -> float:
+        """Return about how many bytes a column encodes to."""
+        size: float = _lib.ad_estimate(self._described + index)
+        return size
+
+    def null_count(self, index: int) -> int:
+        """Return how many rows of a column are null."""
+        count: int = _lib.ad_null_count(self._described + index, self._lanes)
+        if count < 0:
+            raise MemoryError
+        return count
+
+    def feed(self, digests: Sequence[Sha3], indices: Sequence[int], *, validity: bool = False) -> None:
+        """Feed columns to their digests, several side by side.
+
+        Args:
+            digests: One for each index.
+            indices: Which columns.
+            validity: True to feed one byte a row, 1 for a value and 0 for a null, instead of the values.
+        """
+        jobs = _ffi.new("ad_column[]", len(indices))
+        for position, (digest, index) in enumerate(zip(digests, indices, strict=True)):
+            jobs[position] = self._described[index]
+            jobs[position].digest, jobs[position].rows_only = digest.state, validity
+        if _lib.ad_sha3_update(jobs, len(indices), self._lanes):
+            raise MemoryError
+
+    def encode(self, index: int, *, validity: bool = False) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield a column's rows as arrow0 encodes them, or their validity. A buffer is good until the next one."""
+        node = self._columns[index].node
+        if not validity and node.kind is Kind.FIXED and node.validity is None and not self._columns[index].parents:
+            yield node.values.reshape(-1).view(np.uint8)
+            return
+        job = _ffi.new("ad_column *", self._described[index])
+        job.rows_only = validity
+        encoder = _ffi.gc(_lib.ad_encoder_new(job, self._lanes), _lib.ad_encoder_free)
+        if encoder == _ffi.NULL:
+            raise MemoryError
+        piece = np.empty(_PIECE, np.uint8)
+        address = _ffi.from_buffer("uint8_t[]", piece)
+        while size := _lib.ad_encode(encoder, address, _PIECE):
+            yield piece[:size]
 
     def _describe(self, target: Any, column: Column) -> None:
         chain = [column.node]
         while chain[-1].child is not None:
             chain.append(chain[-1].child)
-        nodes = ffi.new("ad_node[]", len(chain))
+        nodes = _ffi.new("ad_node[]", len(chain))
         for node_target, node in zip(nodes, chain, strict=True):
             self._describe_node(node_target, node)
         target.nodes, target.node_count = nodes, len(chain)
         self._alive.append(nodes)
         if column.parents:
-            parents = ffi.new("ad_bits[]", len(column.parents))
+            parents = _ffi.new("ad_bits[]", len(column.parents))
             for parent_target, bitmap in zip(parents, column.parents, strict=True):
                 self._point(parent_target, bitmap)
             target.parents, target.parent_count = parents, len(column.parents)
@@ -61,70 +148,31 @@ class Described:
         target.width = node.width if node.kind in _WIDTHS else node.values.itemsize
         if node.validity is not None:
             self._point(target.validity, node.validity)
-        if node.bits is not None:
-            target.values, target.origin = self._address(node.bits.data), node.bits.offset
-        else:
+        if node.bits is None:
             target.values = self._address(node.values)
+        else:
+            target.values, target.origin = self._address(node.bits.data), node.bits.offset
         if node.kind is Kind.BINARY:
             target.data, target.data_size = self._address(node.data), node.data.size
         elif node.kind is Kind.LIST_VIEW:
             target.sizes = self._address(node.sizes)
         elif node.kind is Kind.VIEW:
-            buffers = node.array.buffers()[2:]
-            addresses = ffi.new("uint8_t *[]", [ffi.NULL if b is None else ffi.cast("uint8_t *", b.address) for b in buffers])
-            sizes = ffi.new("int64_t[]", [0 if b is None else b.size for b in buffers])
-            target.buffers, target.buffer_sizes = addresses, sizes
-            self._alive += [addresses, sizes]
+            self._describe_buffers(target, node.array.buffers()[2:])
+
+    def _describe_buffers(self, target: Any, buffers: list[Any]) -> None:
+        # One entry at least, for views that need none read the first.
+        addresses = _ffi.new("uint8_t *[]", len(buffers) + 1)
+        sizes = _ffi.new("int64_t[]", len(buffers) + 1)
+        for index, buffer in enumerate(buffers):
+            if buffer is not None:
+                addresses[index], sizes[index] = _ffi.cast("uint8_t *", buffer.address), buffer.size
+        target.buffers, target.buffer_sizes = addresses, sizes
+        self._alive += [addresses, sizes]
 
     def _point(self, target: Any, bitmap: Bitmap) -> None:
         target.data, target.offset = self._address(bitmap.data), bitmap.offset
 
     def _address(self, array: npt.NDArray[Any]) -> Any:
-        address = ffi.from_buffer("uint8_t[]", array)
+        address = _ffi.from_buffer("uint8_t[]", array)
         self._alive.append(address)
         return address
-
-
-def encode(column: Column, lanes: int = 8) -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield the column's rows as arrow0 encodes them. A buffer is only good until the next one."""
-    node = column.node
-    if node.kind is Kind.FIXED and node.validity is None and not column.parents:
-        yield node.values.reshape(-1).view(np.uint8)
-        return
-    described = Described([column])
-    encoder = ffi.gc(lib.ad_encoder_new(described.columns, lanes), lib.ad_encoder_free)
-    piece = np.empty(_PIECE, np.uint8)
-    address = ffi.from_buffer("uint8_t[]", piece)
-    while size := lib.ad_encode(encoder, address, _PIECE):
-        yield piece[:size]
-
-
-def null_count(column: Column) -> int:
-    return lib.ad_null_count(Described([column]).columns, 8)
-
-
-class Sha3:
-    def __init__(self) -> None:
-        self.state = ffi.new("ad_sha3 *")
-
-    def update(self, data: Any, /) -> None:
-        view = ffi.from_buffer("uint8_t[]", data)
-        lib.ad_sha3_feed(self.state, view, len(view))
-
-    def digest(self) -> bytes:
-        out = ffi.new("uint8_t[32]")
-        lib.ad_sha3_finish(self.state, out)
-        return bytes(ffi.buffer(out))
-
-    def copy(self) -> Sha3:
-        other = Sha3()
-        other.state[0] = self.state[0]
-        return other
-
-
-def sha3_update(digests: Sequence[Sha3], columns: Sequence[Column], *, lanes: int, rows_only: bool = False) -> None:
-    described = Described(columns, rows_only=rows_only)
-    for target, digest in zip(described.columns, digests, strict=True):
-        target.digest = digest.state
-    if lib.ad_sha3_update(described.columns, len(columns), lanes):
-        raise MemoryError

@@ -41,8 +41,14 @@ def ffi_builder() -> FFI:
     builder.set_source(
         "arrow_digest.native._kernels",
         '#include "kernels.h"',
-        sources=[f"arrow_digest/native/{name}" for name in ("encode.c", "encode_any_cpu.c", "encode_avx2.c", "encode_avx512.c", "sha3.c")],
-        depends=[f"arrow_digest/native/{name}" for name in ("kernels.h", "simd.h", "encoder.h", "encode_rows.h", "keccak_lanes.h")],
+        sources=[
+            f"arrow_digest/native/{name}"
+            for name in ("encode.c", "encode_any_cpu.c", "encode_avx2.c", "encode_avx512.c", "sha3.c")
+        ],
+        depends=[
+            f"arrow_digest/native/{name}"
+            for name in ("kernels.h", "simd.h", "encoder.h", "encode_rows.h", "keccak_lanes.h")
+        ],
         include_dirs=["arrow_digest/native"],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
