@@ -356,11 +356,10 @@ static inline int64_t quick_bound(const level *lv, int64_t from, int64_t n)
     return 8 * n + count * lv->item_width;
 }
 
-static int64_t bound(const level *lv, const int64_t *slots, int64_t n, int64_t room)
+static int64_t bound(const level *lv, const int64_t *slots, int64_t n)
 {
     int64_t size = quick_bound(lv, lv->next, n);
     if (size >= 0) return size;
-    if (lv->largest >= 0 && lv->largest < room && n * (8 + lv->largest) <= room) return room;
     size = 8 * n;
     if (lv->what == VIEWS && !slots) {
         const uint8_t *view = lv->base->values + 16 * lv->next;
@@ -505,8 +504,16 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
         lv->next += n;
         return out;
     }
-    while (n > 1 && bound(lv, slots, n, room) > room) n /= 2;
-    if (bound(lv, slots, n, room) <= room) {
+    if (lv->largest >= 0 && 8 + lv->largest <= SLACK) {
+        /* No value is large: rather end the piece early than look at each. Any piece has room for one. */
+        int64_t fitting = room / (8 + lv->largest);
+        if (fitting == 0) return NULL;
+        n = n < fitting ? n : fitting;
+        lv->next += n;
+        return put_slots(lv, slots, lv->next - n, n, out);
+    }
+    while (n > 1 && bound(lv, slots, n) > room) n /= 2;
+    if (bound(lv, slots, n) <= room) {
         out = put_slots(lv, slots, lv->next, n, out);
     } else if (slots && slots[0] < 0) {
         if (room < 1) return NULL;
