@@ -111,8 +111,14 @@ class Rows:
         if _lib.ad_sha3_update(jobs, len(indices), self._lanes):
             raise MemoryError
 
-    def encode(self, index: int, *, validity: bool = False) -> Iterator[npt.NDArray[np.uint8]]:
-        """Yield a column's rows as arrow0 encodes them, or their validity. A buffer is good until the next one."""
+    def encode(self, index: int, *, validity: bool = False, piece: int = _PIECE) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield a column's rows as arrow0 encodes them, in pieces that are good until the next one.
+
+        Args:
+            index: Which column.
+            validity: True for one byte a row, as `feed` has it.
+            piece: Bytes of working memory, 256 at least; pieces are somewhat smaller.
+        """
         node = self._columns[index].node
         if not validity and node.kind is Kind.FIXED and node.validity is None and not self._columns[index].parents:
             yield node.values.reshape(-1).view(np.uint8)
@@ -122,10 +128,10 @@ class Rows:
         encoder = _ffi.gc(_lib.ad_encoder_new(job, self._lanes), _lib.ad_encoder_free)
         if encoder == _ffi.NULL:
             raise MemoryError
-        piece = np.empty(_PIECE, np.uint8)
-        address = _ffi.from_buffer("uint8_t[]", piece)
-        while size := _lib.ad_encode(encoder, address, _PIECE):
-            yield piece[:size]
+        memory = np.empty(piece, np.uint8)
+        address = _ffi.from_buffer("uint8_t[]", memory)
+        while size := _lib.ad_encode(encoder, address, piece):
+            yield memory[:size]
 
     def _describe(self, target: Any, column: Column) -> None:
         chain = [column.node]
