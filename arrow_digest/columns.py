@@ -169,17 +169,17 @@ def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: i
         in_lanes = [index for index in share if digests[index].in_lanes]
         rows.feed([digests[index].values for index in in_lanes], in_lanes)
         checked = [index for index in in_lanes if digests[index].validity is not None]
-        rows.feed([digests[index].validity for index in checked], checked, validity=True)
+        if checked:
+            rows.feed([digests[index].validity for index in checked], checked, validity=True)
         for index in share:
             digest = digests[index]
+            if not digest.in_lanes:
+                for part in rows.encode(index):
+                    digest.values.update(part)
+                if digest.validity is not None:
+                    for part in rows.encode(index, validity=True):
+                        digest.validity.update(part)
             digest.null_count += rows.null_count(index)
-            if digest.in_lanes:
-                continue
-            for part in rows.encode(index):
-                digest.values.update(part)
-            if digest.validity is not None:
-                for part in rows.encode(index, validity=True):
-                    digest.validity.update(part)
 
     everything = range(len(digests))
     if threads == 1 or len(digests) == 1:

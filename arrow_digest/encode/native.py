@@ -90,10 +90,8 @@ class Rows:
         return size
 
     def null_count(self, index: int) -> int:
-        """Return how many rows of a column are null."""
-        count: int = _lib.ad_null_count(self._described + index, self._lanes)
-        if count < 0:
-            raise MemoryError
+        """Return how many rows of a column are null, once `feed` or `encode` went through all of them."""
+        count: int = self._described[index].null_count
         return count
 
     def feed(self, digests: Sequence[Sha3], indices: Sequence[int], *, validity: bool = False) -> None:
@@ -110,6 +108,8 @@ class Rows:
             jobs[position].digest, jobs[position].rows_only = digest.state, validity
         if _lib.ad_sha3_update(jobs, len(indices), self._lanes):
             raise MemoryError
+        for position, index in enumerate(indices):
+            self._described[index].null_count = jobs[position].null_count
 
     def encode(self, index: int, *, validity: bool = False, piece: int = _PIECE) -> Iterator[npt.NDArray[np.uint8]]:
         """Yield a column's rows as arrow0 encodes them, in pieces that are good until the next one.
@@ -132,6 +132,7 @@ class Rows:
         address = _ffi.from_buffer("uint8_t[]", memory)
         while size := _lib.ad_encode(encoder, address, piece):
             yield memory[:size]
+        self._described[index].null_count = _lib.ad_encoder_nulls(encoder)
 
     def _describe(self, target: Any, column: Column) -> None:
         chain = [column.node]

@@ -58,16 +58,13 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
     e->run_size = 0;
     e->rows_only = column->rows_only != 0;
     e->encode = encode_any_cpu;
-    e->count_nulls = count_nulls_any_cpu;
 #if HAVE_X86
     if (lanes >= 4 && has_avx2()) {
         e->encode = encode_avx2;
-        e->count_nulls = count_nulls_avx2;
-    }
+        }
     if (lanes == 8 && can_compress_bytes()) {
         e->encode = encode_avx512;
-        e->count_nulls = count_nulls_avx512;
-    }
+        }
 #else
     (void)lanes;
 #endif
@@ -96,6 +93,18 @@ int ad_encoder_done(const ad_encoder *e)
     return e->run_size == 0 && e->top == e->levels && e->top->next == e->top->end;
 }
 
+uintptr_t ad_encoder_ahead(const ad_encoder *e)
+{
+    const level *lv = e->levels;
+    const ad_node *node = lv->first;
+    if (e->run_size) return (uintptr_t)e->run;
+    if (lv->what == BYTES && lv->plain && node->kind == BINARY)
+        return (uintptr_t)node->data + (uintptr_t)load_int(node->values, node->width, lv->next);
+    return (uintptr_t)node->values + (uintptr_t)(lv->next * node->width);
+}
+
+int64_t ad_encoder_nulls(const ad_encoder *e) { return e->levels->nulls; }
+
 double ad_estimate(const ad_column *column)
 {
     double slots = (double)column->nodes->length, bytes = 0;
@@ -119,13 +128,4 @@ double ad_estimate(const ad_column *column)
         }
     }
     return bytes;
-}
-
-int64_t ad_null_count(const ad_column *column, int lanes)
-{
-    ad_encoder *e = ad_encoder_new(column, lanes);
-    if (!e) return -1;
-    int64_t nulls = e->count_nulls(e);
-    free(e);
-    return nulls;
 }

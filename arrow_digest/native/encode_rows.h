@@ -1,5 +1,5 @@
 /* arrow0's byte stream of one leaf column, written piece by piece into a caller's buffer. A template: defines
-   encode_<GENERATION> and count_nulls_<GENERATION>.
+   encode_<GENERATION>.
 
    A leaf is a chain of levels: lists around values, each possibly behind dictionaries and runs. For every level the
    encoder keeps which slots are still to be written; that is all there is to remember between two pieces, but for a
@@ -22,6 +22,17 @@ static inline uint64_t bits_at(const uint8_t *data, int64_t offset, int64_t from
     low >>= shift;
     if (shift + n > 64) low |= (uint64_t)data[first + 8] << (64 - shift);
     return n < 64 ? low & (((uint64_t)1 << n) - 1) : low;
+}
+
+static inline int64_t count_bits(uint64_t bits)
+{
+#if WIDE
+    return _mm_popcnt_u64(bits);
+#else
+    bits -= bits >> 1 & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+    return (int64_t)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
 }
 
 /* Copies size bytes; short ones as one chunk of constant size, where the source has as many bytes. */
@@ -134,6 +145,7 @@ static inline int64_t cached_slots(level *lv, const int64_t **slots)
         lv->cached = lv->next;
         lv->cached_end = lv->next + (wanted < BATCH ? wanted : BATCH);
         resolve(lv, lv->cached, lv->slots, (int)(lv->cached_end - lv->cached));
+        for (int64_t k = 0; k < lv->cached_end - lv->cached; k++) lv->nulls -= lv->slots[k] >> 63;
     }
     *slots = lv->slots + (lv->next - lv->cached);
     return (lv->cached_end < lv->end ? lv->cached_end : lv->end) - lv->next;
@@ -321,10 +333,11 @@ static inline void put_bits(uint64_t valid, uint64_t bits, uint8_t *out)
 #endif
 
 /* Up to 64 slots of fixed-width or bool values behind no encoding, or their validity. */
-static uint8_t *put_word(const ad_encoder *e, const level *lv, int64_t from, int n, uint8_t *out)
+static uint8_t *put_word(const ad_encoder *e, level *lv, int64_t from, int n, uint8_t *out)
 {
     const ad_node *node = lv->base;
     uint64_t valid = valid_bits(lv, from, n);
+    lv->nulls += n - count_bits(valid);
     if (e->rows_only || lv->what == WORDS_OF_BITS) {
         put_bits(valid, e->rows_only ? 0 : bits_at(node->values, node->origin, from, n, node->length), out);
         return out + n;
@@ -560,18 +573,4 @@ int64_t JOIN(encode_, GENERATION)(ad_encoder *e, uint8_t *out, int64_t size)
         }
     }
     return p - out;
-}
-
-int64_t JOIN(count_nulls_, GENERATION)(ad_encoder *e)
-{
-    level *lv = e->levels;
-    int64_t nulls = 0;
-    if (lv->plain) return 0;
-    for (lv->next = 0; lv->next < lv->end;) {
-        const int64_t *slots;
-        int64_t n = cached_slots(lv, &slots);
-        for (int64_t k = 0; k < n; k++) nulls -= slots[k] >> 63;
-        lv->next += n;
-    }
-    return nulls;
 }

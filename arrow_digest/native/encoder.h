@@ -24,6 +24,7 @@ typedef struct {
     int64_t item_width;          /* BYTES: of what base counts */
     int64_t largest;             /* no value has more bytes; -1 where that is not known */
     int64_t next, end;           /* slots still to write */
+    int64_t nulls;               /* among the slots that were resolved */
     int64_t cached, cached_end;  /* slots that are resolved below */
     int64_t slots[BATCH + 8];    /* their slots in base, -1 for a null */
 } level;
@@ -34,16 +35,12 @@ struct ad_encoder {
     int64_t run_size;
     int rows_only;
     int64_t (*encode)(ad_encoder *e, uint8_t *out, int64_t size);
-    int64_t (*count_nulls)(ad_encoder *e);
     level levels[];
 };
 
-#define DECLARE_GENERATION(name) \
-    int64_t encode_##name(ad_encoder *e, uint8_t *out, int64_t size); \
-    int64_t count_nulls_##name(ad_encoder *e);
-DECLARE_GENERATION(any_cpu)
-DECLARE_GENERATION(avx2)
-DECLARE_GENERATION(avx512)
+int64_t encode_any_cpu(ad_encoder *e, uint8_t *out, int64_t size);
+int64_t encode_avx2(ad_encoder *e, uint8_t *out, int64_t size);
+int64_t encode_avx512(ad_encoder *e, uint8_t *out, int64_t size);
 
 static inline uint64_t load64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 static inline void store64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }

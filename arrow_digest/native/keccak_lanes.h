@@ -64,13 +64,17 @@ typedef uint64_t WORDS __attribute__((vector_size(8 * LANES)));
     a21 = e41; a2 = e42; a8 = e43; a14 = e44; }
 
 TARGET
-static void JOIN(absorb_, NAME)(uint64_t *const *states, const uint8_t *const *blocks, int64_t count)
+static void JOIN(absorb_, NAME)(uint64_t *const *states, const uint8_t *const *blocks,
+                                 const uintptr_t *ahead, int64_t count)
 {
 #define GATHER(i) WORDS s##i; { enum { word = i }; s##i = OF_LANES(STATE_WORD); }
 #define ABSORB(i) { enum { word = i }; s##i ^= OF_LANES(BLOCK_WORD); }
 #define SCATTER(i) for (int lane = 0; lane < LANES; lane++) states[lane][i] = LANE(s##i, lane);
     EACH_OF_25(GATHER)
     for (int64_t at = 0; at < count * RATE; at += RATE) {
+        /* What the next turn will encode comes in meanwhile, twice as much as is absorbed. */
+        for (int lane = 0; ahead && lane < LANES; lane++)
+            for (int line = 0; line < 4; line++) PREFETCH(ahead[lane] + (uintptr_t)(2 * at + 64 * line));
         EACH_OF_17(ABSORB)
         WORDS c0 = s0 ^ s5 ^ s10 ^ s15 ^ s20, c1 = s1 ^ s6 ^ s11 ^ s16 ^ s21, c2 = s2 ^ s7 ^ s12 ^ s17 ^ s22,
               c3 = s3 ^ s8 ^ s13 ^ s18 ^ s23, c4 = s4 ^ s9 ^ s14 ^ s19 ^ s24;

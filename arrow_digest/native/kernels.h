@@ -45,6 +45,7 @@ typedef struct {
     int64_t parent_count;
     int64_t rows_only;       /* 1: one byte a row, 1 for a value and 0 for a null, instead of the values */
     ad_sha3 *digest;
+    int64_t null_count;      /* how many rows are null, once they are fed */
 } ad_column;
 
 typedef struct ad_encoder ad_encoder;
@@ -63,14 +64,17 @@ int64_t ad_encode(ad_encoder *encoder, uint8_t *out, int64_t size);
 /* Whether all rows are written. */
 int ad_encoder_done(const ad_encoder *encoder);
 
+/* Where it will read next, as a hint for prefetching. */
+uintptr_t ad_encoder_ahead(const ad_encoder *encoder);
+/* How many of the rows that it wrote are null. */
+int64_t ad_encoder_nulls(const ad_encoder *encoder);
+
 /* About how many bytes a column encodes to. */
 double ad_estimate(const ad_column *column);
-/* How many rows are null; -1 if there is no memory. */
-int64_t ad_null_count(const ad_column *column, int lanes);
 
 void ad_sha3_feed(ad_sha3 *digest, const uint8_t *data, int64_t size);
 void ad_sha3_finish(const ad_sha3 *digest, uint8_t *out);
 /* Feeds every column to its digest, up to `lanes` of them side by side. 0, or -1 if there is no memory: then nothing
    was fed. */
-int ad_sha3_update(const ad_column *columns, int64_t count, int lanes);
+int ad_sha3_update(ad_column *columns, int64_t count, int lanes);
 #endif

@@ -21,7 +21,8 @@ static const uint64_t ROUND_CONSTANTS[24] = {
 
 static inline uint64_t word_at(const uint8_t *p, int64_t at) { uint64_t v; memcpy(&v, p + at, 8); return v; }
 
-typedef void absorb_function(uint64_t *const *states, const uint8_t *const *blocks, int64_t count);
+typedef void absorb_function(uint64_t *const *states, const uint8_t *const *blocks, const uintptr_t *ahead,
+                             int64_t count);
 
 #define NAME one
 #define LANES 1
@@ -90,18 +91,21 @@ static absorb_function *choose(int lanes, int active, int *width)
     return absorb_one;
 }
 
-static void absorb(int lanes, ad_sha3 *const *digests, const uint8_t *const *blocks, int active, int64_t count)
+static void absorb(int lanes, ad_sha3 *const *digests, const uint8_t *const *blocks, const uintptr_t *ahead,
+                   int active, int64_t count)
 {
     int width;
     absorb_function *function = choose(lanes, active, &width);
     uint64_t spare[25] = {0}, *states[MAX_LANES];
     const uint8_t *data[MAX_LANES];
+    uintptr_t next[MAX_LANES];
     for (int i = 0; i < width; i++) {
         /* Lanes without work repeat another's on a state that nobody reads. */
         states[i] = i < active ? digests[i]->state : spare;
         data[i] = blocks[i < active ? i : 0];
+        if (ahead) next[i] = ahead[i < active ? i : 0];
     }
-    function(states, data, count);
+    function(states, data, ahead ? next : NULL, count);
 }
 
 static void feed(ad_sha3 *digest, const uint8_t *data, int64_t size, int lanes)
@@ -114,10 +118,10 @@ static void feed(ad_sha3 *digest, const uint8_t *data, int64_t size, int lanes)
         size -= taken;
         if (digest->fill < RATE) return;
         const uint8_t *block = digest->block;
-        absorb(lanes, &digest, &block, 1, 1);
+        absorb(lanes, &digest, &block, NULL, 1, 1);
         digest->fill = 0;
     }
-    if (size >= RATE) absorb(lanes, &digest, &data, 1, size / RATE);
+    if (size >= RATE) absorb(lanes, &digest, &data, NULL, 1, size / RATE);
     digest->fill = size % RATE;
     if (digest->fill) memcpy(digest->block, data + (size - digest->fill), (size_t)digest->fill);
 }
@@ -134,13 +138,13 @@ void ad_sha3_finish(const ad_sha3 *digest, uint8_t *out)
     memset(last.block + last.fill, 0, (size_t)(RATE - last.fill));
     last.block[last.fill] = 0x06; /* SHA-3's suffix, and the first bit of the padding */
     last.block[RATE - 1] |= 0x80;
-    absorb(1, &digests, &block, 1, 1);
+    absorb(1, &digests, &block, NULL, 1, 1);
     memcpy(out, last.state, 32);
 }
 
 /* A column on its way. */
 typedef struct {
-    const ad_column *column;
+    ad_column *column;
     ad_encoder *encoder; /* NULL where Arrow's memory is already what arrow0 wants: */
     const uint8_t *data; /* then the bytes to come, */
     int64_t size;        /* and how many they are */
@@ -152,6 +156,7 @@ typedef struct {
     ad_sha3 *digest;
     const uint8_t *data[2];
     int64_t blocks[2];
+    uintptr_t ahead; /* what the column's next turn will read */
 } share;
 
 static int is_plain(const ad_column *column)
@@ -191,6 +196,7 @@ static void take_plain(job *j, uint8_t *scratch, share *s)
         }
     }
     j->data += taken;
+    s->ahead = (uintptr_t)j->data;
     j->size -= taken;
     j->left = (double)j->size;
 }
@@ -207,13 +213,15 @@ static void take_encoded(job *j, uint8_t *scratch, share *s)
     j->left -= (double)written;
     if (j->left < 1) j->left = 1; /* the estimate was low */
     if (ad_encoder_done(j->encoder)) j->left = 0;
+    s->ahead = ad_encoder_ahead(j->encoder);
 }
 
-static void absorb_shares(share *shares, int count, int lanes)
+static void absorb_shares(share *shares, int count, int lanes, int prefetch)
 {
     for (;;) {
         ad_sha3 *digests[MAX_LANES];
         const uint8_t *blocks[MAX_LANES];
+        uintptr_t ahead[MAX_LANES];
         share *with_work[MAX_LANES];
         int active = 0;
         int64_t step = TURN + 1;
@@ -226,11 +234,12 @@ static void absorb_shares(share *shares, int count, int lanes)
             if (s->blocks[0] == 0) continue;
             digests[active] = s->digest;
             blocks[active] = s->data[0];
+            ahead[active] = s->ahead;
             with_work[active++] = s;
             if (s->blocks[0] < step) step = s->blocks[0];
         }
         if (!active) return;
-        absorb(lanes, digests, blocks, active, step);
+        absorb(lanes, digests, blocks, prefetch ? ahead : NULL, active, step);
         for (int i = 0; i < active; i++) {
             with_work[i]->data[0] += step * RATE;
             with_work[i]->blocks[0] -= step;
@@ -257,21 +266,24 @@ static void run(job *jobs, int64_t count, int lanes, uint8_t *scratch)
         share shares[MAX_LANES] = {{0}};
         int turn = count < lanes ? (int)count : lanes;
         if (count > lanes) most_left_first(jobs, count, turn);
+        int encoded = 0;
         for (int i = 0; i < turn; i++) {
             shares[i].digest = jobs[i].column->digest;
+            encoded |= jobs[i].encoder != NULL;
             if (jobs[i].encoder) take_encoded(jobs + i, scratch + i * SCRATCH, shares + i);
             else take_plain(jobs + i, scratch + i * SCRATCH, shares + i);
         }
-        absorb_shares(shares, turn, lanes);
+        absorb_shares(shares, turn, lanes, encoded);
         for (int i = turn; i-- > 0;) {
             if (jobs[i].left > 0) continue;
+            if (jobs[i].encoder) jobs[i].column->null_count = ad_encoder_nulls(jobs[i].encoder);
             ad_encoder_free(jobs[i].encoder);
             jobs[i] = jobs[--count];
         }
     }
 }
 
-int ad_sha3_update(const ad_column *columns, int64_t count, int lanes)
+int ad_sha3_update(ad_column *columns, int64_t count, int lanes)
 {
     lanes = lanes < ad_max_lanes() ? lanes : ad_max_lanes();
     job *jobs = calloc((size_t)count + 1, sizeof *jobs);

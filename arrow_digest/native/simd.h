@@ -14,6 +14,13 @@
 #define HAVE_VECTORS 0
 #endif
 
+/* The address is a number: what lies there need not be part of any object. */
+#if HAVE_VECTORS
+#define PREFETCH(address) __builtin_prefetch((const void *)(address))
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 #if HAVE_VECTORS && defined(__x86_64__)
 #define HAVE_X86 1
 #include <immintrin.h>
