@@ -213,17 +213,23 @@ static inline uint8_t *put_fixed(const ad_node *node, int width, const int64_t *
     return out;
 }
 
-/* Offsets `width` bytes wide; without a branch on validity. */
+/* One length and its bytes; a null is one byte 0. Offsets are `width` bytes wide. */
+static inline uint8_t *put_run(const uint8_t *offsets, int width, int64_t slot, int64_t null, const uint8_t *data,
+                               const uint8_t *data_end, int64_t item_width, uint8_t *out)
+{
+    int64_t start = load_int(offsets, width, slot), count = (load_int(offsets, width, slot + 1) - start) & ~null;
+    store64(out, (uint64_t)count);
+    return copy(out + 1 + (7 & ~null), data + start * item_width, count * item_width, data_end,
+                item_width == 1 ? SHORT : LONG);
+}
+
 static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width, const int64_t *slots, int64_t from,
                                  int64_t n, uint8_t *out)
 {
-    const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width;
+    const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width, *end = lv->data_end;
     for (int64_t k = 0; k < n; k++) {
-        int64_t null = slots ? slots[k] >> 63 : 0, slot = slots ? slots[k] & ~null : from + k;
-        int64_t start = load_int(offsets, width, slot), count = (load_int(offsets, width, slot + 1) - start) & ~null;
-        store64(out, (uint64_t)count);
-        out = copy(out + 1 + (7 & ~null), data + start * item_width, count * item_width, lv->data_end,
-                   item_width == 1 ? SHORT : LONG);
+        int64_t null = slots ? slots[k] >> 63 : 0;
+        out = put_run(offsets, width, slots ? slots[k] & ~null : from + k, null, data, end, item_width, out);
     }
     return out;
 }
@@ -409,22 +415,30 @@ static inline uint8_t *put_items(const ad_encoder *e, level *lv, int64_t start, 
 
 /* Lists of BYTES, all side by side and none null: item after item, with the headers of the lists that begin there, so
    that no loop ends after an unforeseen number of turns. */
-static inline uint8_t *put_lists_of_bytes(const level *lv, const level *items, int width, int64_t first, int64_t n,
-                                          uint8_t *out)
+static inline uint8_t *put_lists(const level *lv, int width, const level *items, int item_offset_width,
+                                 int64_t item_width, int64_t first, int64_t n, uint8_t *out)
 {
-    const uint8_t *begins = lv->base->values;
-    int64_t list = first, item = load_int(begins, width, first), last = load_int(begins, width, first + n);
-    int64_t origin = lv->base->origin;
+    const uint8_t *begins = lv->base->values, *offsets = items->base->values, *end = items->data_end;
+    const uint8_t *data = items->data - items->base->origin * item_width;
+    int64_t list = first, item = load_int(begins, width, first), stop = load_int(begins, width, first + n);
+    const int64_t origin = lv->base->origin;
     for (;;) {
-        int64_t here = load_int(begins, width, list), starts = here == item && list < first + n;
+        int64_t here = load_int(begins, width, list), starts = (here == item) & (list < first + n);
         store64(out, (uint64_t)(load_int(begins, width, list + starts) - here));
         out += 8 * starts;
         list += starts;
         if (list < first + n && load_int(begins, width, list) == item) continue;
-        if (item == last) return out;
-        out = put_bytes_of(items, NULL, item - origin, 1, out);
-        item++;
+        if (item == stop) return out;
+        out = put_run(offsets, item_offset_width, item++ - origin, 0, data, end, item_width, out);
     }
+}
+
+static uint8_t *put_lists_of_bytes(const level *lv, const level *items, int64_t first, int64_t n, uint8_t *out)
+{
+    int plain_text = lv->base->width == 4 && items->base->width == 4;
+    if (plain_text && items->item_width == 1) return put_lists(lv, 4, items, 4, 1, first, n, out);
+    if (plain_text) return put_lists(lv, 4, items, 4, items->item_width, first, n, out);
+    return put_lists(lv, lv->base->width, items, items->base->width, items->item_width, first, n, out);
 }
 
 static uint8_t *write_lists_of_bytes(level *lv, const level *items, uint8_t *out, const uint8_t *limit)
@@ -438,8 +452,7 @@ static uint8_t *write_lists_of_bytes(level *lv, const level *items, uint8_t *out
             int64_t end = load_int(lv->base->values, lv->base->width, lv->next + n) - lv->base->origin;
             if (8 * n + quick_bound(items, start, end - start) <= room) break;
         }
-        if (lv->base->width == 4) out = put_lists_of_bytes(lv, items, 4, lv->next, n, out);
-        else out = put_lists_of_bytes(lv, items, 8, lv->next, n, out);
+        out = put_lists_of_bytes(lv, items, lv->next, n, out);
         lv->next += n;
     }
     return out;
