@@ -9,6 +9,7 @@ import blake3
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from arrow_digest import ArrayDigest, ArrowDigestError, UnknownFunctionError, logical_hash, physical_hash
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS, digest_function
 

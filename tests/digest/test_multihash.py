@@ -8,11 +8,12 @@ from pathlib import Path
 
 import base58
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from arrow_digest import ArrowDigestError, Multihash, MultihashError
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import BASES, logical_code
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "multihash.json"
 
@@ -35,6 +36,14 @@ bases = st.sampled_from(BASES)
 def unsigned_varint(number):
     low, rest = number & 0x7F, number >> 7
     return bytes([low | 0x80]) + unsigned_varint(rest) if rest else bytes([low])
+
+
+def parse(value):
+    """What a value is read as, and no refusal; or nothing, and the refusal."""
+    try:
+        return Multihash.parse(value), None
+    except MultihashError as error:
+        return None, error
 
 
 def hex_text(raw):
@@ -90,10 +99,9 @@ def test_a_text_with_one_other_character_is_refused_or_another_multihash(multiha
     at = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.one_of(st.characters(max_codepoint=127), st.characters()).filter(lambda c: c != text[at]))
     changed = text[:at] + other + text[at + 1 :]
-    try:
-        found = Multihash.parse(changed)
-    except MultihashError as error:
-        assert error.value == changed
+    found, refusal = parse(changed)
+    if refusal:
+        assert refusal.value == changed
     else:
         same_but_for_case = changed.lower() == text.lower() and base in BASES[:4]
         assert (found == multihash) == same_but_for_case
@@ -127,20 +135,18 @@ def test_every_beginning_of_a_text_is_refused(multihash, base):
 
 @given(st.text(max_size=150))
 def test_any_text_is_refused_or_the_text_of_its_bytes(text):
-    try:
-        found = Multihash.parse(text)
-    except MultihashError as error:
-        assert error.rule in ("base", "text", "varint", "code", "length", "trailing")
+    found, refusal = parse(text)
+    if refusal:
+        assert refusal.rule in ("base", "text", "varint", "code", "length", "trailing")
     else:
         assert is_the_text_of(found, text)
 
 
 @given(st.binary(max_size=48))
 def test_any_bytes_are_refused_or_the_bytes_of_their_multihash(raw):
-    try:
-        found = Multihash.parse(raw)
-    except MultihashError as error:
-        assert error.value == raw
+    found, refusal = parse(raw)
+    if refusal:
+        assert refusal.value == raw
     else:
         assert bytes(found) == raw
 
@@ -158,10 +164,7 @@ def test_the_other_bases_do_not_ignore_case(multihash, base):
     text = multihash.encode(base)
     swapped = text[0] + text[1:].swapcase()
     if swapped != text:
-        try:
-            assert Multihash.parse(swapped) != multihash
-        except MultihashError:
-            pass
+        assert parse(swapped)[0] != multihash
 
 
 @given(multihashes, bases, st.sampled_from([" ", "\n", "\r\n", "\t", "\0", "=", "==", "\u00a0", "\ufeff"]))
@@ -222,7 +225,7 @@ def test_a_letter_that_folds_to_an_ascii_one_is_refused(letter, base):
         ("base", "\0"),
         ("text", "f162"),
         ("text", "f16g0" + "00" * 32),
-        ("text", "f" + "0" * 200),
+        ("text", "f" + "0" * 5000),
         ("text", "z0OIl"),
         ("varint", b""),
         ("varint", b"\x96\x80\xc0"),
@@ -233,6 +236,7 @@ def test_a_letter_that_folds_to_an_ascii_one_is_refused(letter, base):
         ("code", b"\x00\x00"),
         ("code", b"\x11\x14" + bytes(20)),
         ("code", b"\x17\x20" + bytes(32)),
+        ("code", b"\x13\x40" + bytes(64)),
         ("code", unsigned_varint(0x300017) + b"\x20" + bytes(32)),
         ("code", unsigned_varint((1 << 63) - 1) + b"\x20" + bytes(32)),
         ("length", b"\x16\x1f" + bytes(31)),
@@ -302,11 +306,10 @@ def test_the_golden_texts_are_read_or_refused():
     cases = golden_cases()
     assert {case["result"] for case in cases.values()} == {"valid", "refused"}
     for name, case in cases.items():
-        try:
-            found = Multihash.parse(case["text"])
-        except MultihashError as error:
+        found, refusal = parse(case["text"])
+        if refusal:
             assert (name, case["result"]) == (name, "refused")
-            assert (name, error.rule) == (name, case["rule"])
+            assert (name, refusal.rule) == (name, case["rule"])
         else:
             assert (name, case["result"]) == (name, "valid")
             assert (name, found.name, found.code, found.digest.hex(), str(found), bytes(found).hex()) == (
