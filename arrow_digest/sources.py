@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,7 +70,6 @@ def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
     if isinstance(data, (str, os.PathLike)):
         with open_path(data) as file:
             yield read_file(file, threads=threads)
-            file.require_unchanged()
     else:
         yield read_producer(data)
 
@@ -186,14 +186,15 @@ def _ipc_file_batches(reader: Any, name: str) -> Iterator[Any]:
 
 
 def _feather_v1(file: InputFile) -> Source:
-    with reading(file.name, "Feather V1"):
+    with reading(file.name, "Feather V1"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that pyarrow means to drop the format is nothing the file's reader can change
         table = pyarrow.feather.read_table(pa.PythonFile(file, mode="r"))
     return Source(file.name, table.schema, iter((table,)))
 
 
 def _ipc_stream(file: InputFile, start: bytes) -> Source:
     _require_stream_start(file, start)
-    with reading(file.name, "Arrow IPC stream"):
+    with _blaming_the_end(file), reading(file.name, "Arrow IPC stream"):
         reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
     return Source(file.name, reader.schema, _ipc_stream_batches(reader, file))
 
@@ -210,14 +211,21 @@ def _require_stream_start(file: InputFile, start: bytes) -> None:
 
 
 def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:
-    try:
+    with _blaming_the_end(file):
         yield from _batches(reader, file.name, "Arrow IPC stream")
-    except UnreadableError as error:
-        if not file.hit_end:
-            raise
-        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({error})") from error
     if file.hit_end or not (file.tail == _STREAM_END or file.tail.endswith(_STREAM_END_OLD)):
         raise UnreadableError(file.name, "truncated", "cut short: the stream has no end-of-stream marker")
     if file.seekable_size is not None and file.tell() != file.seekable_size:
         message = f"{file.seekable_size - file.tell()} bytes after the end of the stream"
         raise UnreadableError(file.name, "trailing", message)
+
+
+@contextmanager
+def _blaming_the_end(file: InputFile) -> Iterator[None]:
+    try:
+        yield
+    except UnreadableError as error:
+        if error.rule != "corrupt" or not file.hit_end:
+            raise
+        reason = str(error).removeprefix(f"{file.name}: ")
+        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({reason})") from error
