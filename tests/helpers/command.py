@@ -51,7 +51,8 @@ def shell(script, *arguments, env=None, **options):
 
 def run_python(code, *arguments, env=None, **options):
     """Run Python code in a child that imports the same package. Output is bytes."""
-    line = [sys.executable, "-c", code, *map(os.fspath, arguments)]
-    options.setdefault("stdin", subprocess.DEVNULL)
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("timeout", LIMIT_SECONDS)
+    line = [sys.executable, "-c", code, *map(os.fspath, arguments)]
     return subprocess.run(line, env=environment(**env or {}), capture_output=True, check=False, **options)
