@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kiln_arrow.buffers import readable_bytes
-from kiln_arrow.dtypes import BOOL, DTYPES, DType, from_numpy
+from kiln_arrow.dtypes import DTYPES, DType, from_numpy
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
 from kiln_arrow.layout import MAX_RANK, U32_END, U64_END, dense_byte_length
 
@@ -66,25 +66,35 @@ class Payload(NamedTuple):
     byte_length: int
     source: NDArray[Any]
 
-    def write(self, target: NDArray[np.uint8]) -> None:
-        """Writes the payload's bytes to `target`, which is as long, in one pass over the source."""
-        if self.layout:
-            target[:] = self.source
+    def _as_it_lies(self) -> memoryview | None:
+        """Returns the payload's bytes where the source has them in a row already, else None."""
+        dtype, _, layout, _, source = self
+        # ml_dtypes' arrays, of kind V, export no buffer of their own.
+        if layout or (source.dtype is dtype.numpy and dtype.numpy.kind != "V" and source.flags.c_contiguous):
+            return source.data
+        return None
+
+    def row_major(self) -> memoryview:
+        """Returns the payload's bytes, little-endian and row-major, for a payload that has any."""
+        view = self._as_it_lies()
+        if view is not None:
+            return view
+        array: NDArray[Any] = np.ascontiguousarray(self.source, self.dtype.numpy)
+        return array.reshape(-1).view(np.uint8).data
+
+    def write(self, target: memoryview) -> None:
+        """Writes the payload's bytes, if it has any, to a target as long, in one pass over the source."""
+        view = self._as_it_lies()
+        if view is not None:
+            target[:] = view.cast("B")
         else:
-            np.ndarray(self.dims, self.dtype.numpy, target.data)[...] = self.source
+            np.ndarray(self.dims, self.dtype.numpy, target)[...] = self.source
 
     def apart_from(self, target: NDArray[np.uint8]) -> Payload:
         """Returns the same payload, copied if its source may lie in `target`."""
         if np.may_share_memory(self.source, target):
             return self._replace(source=self.source.copy())
         return self
-
-    def row_major(self) -> memoryview:
-        """Returns the payload's bytes, little-endian and row-major: a view where the source lies so already."""
-        if self.layout:
-            return self.source.data
-        array: NDArray[Any] = np.ascontiguousarray(self.source, self.dtype.numpy)
-        return array.reshape(-1).view(np.uint8).data
 
 
 def as_payload(tensor: object, index: int, name: str | None) -> Payload:
@@ -99,18 +109,17 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     dims = tensor.shape
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
-    byte_length = dense_byte_length(dtype.item_size, dims)
-    if byte_length is None:
+    byte_length = tensor.nbytes
+    if not byte_length and dense_byte_length(dtype.item_size, dims) is None:  # NumPy sees to the others
         raise KilnError("overflow", f"expected fewer than 2^63 bytes, found shape {shown(dims)}", None, index, name)
     return Payload(dtype, dims, b"", byte_length, tensor)
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:
     """Refuses a dense bool payload with a byte over 1."""
-    if payload.dtype is BOOL and not payload.layout:
-        largest = int(payload.source.view(np.uint8).max(initial=0))
-        if largest > 1:
-            raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", None, index, name)
+    largest = int(payload.source.view(np.uint8).max(initial=0))
+    if largest > 1:
+        raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", None, index, name)
 
 
 def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kiln_arrow.errors import KilnError
 
 
@@ -22,9 +19,9 @@ def readable_bytes(buffer: Any) -> memoryview:
     return view.cast("B") if view.nbytes else memoryview(b"")
 
 
-def writable_bytes(buffer: Any) -> NDArray[np.uint8]:
-    """Returns a writable view of a buffer's bytes."""
+def writable_bytes(buffer: Any) -> memoryview:
+    """Returns a writable, one-dimensional view of a buffer's bytes."""
     view = memoryview(buffer)
     if view.readonly or not view.c_contiguous:
         raise KilnError("buffer", "expected a writable, C-contiguous buffer, found one that is not")
-    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
+    return view.cast("B") if view.nbytes else memoryview(bytearray())

@@ -125,7 +125,7 @@ def encoded_size(tensors: Tensors) -> int:
         >>> kiln_arrow.encoded_size({"x": numpy.zeros(3)})
         320
     """
-    return plan_of(tensors, check_contents=False).length
+    return plan_of(tensors, check_contents=False).front.length
 
 
 def encode_into(tensors: Tensors, buffer: Any) -> int:
@@ -150,16 +150,18 @@ def encode_into(tensors: Tensors, buffer: Any) -> int:
     """
     target = writable_bytes(buffer)
     planned = plan_of(tensors)
-    if target.nbytes < planned.length:
-        raise KilnError("buffer", f"expected a buffer of at least {planned.length} bytes, found {target.nbytes}")
-    planned.write(target[: planned.length])
-    return planned.length
+    length = planned.front.length
+    if len(target) < length:
+        raise KilnError("buffer", f"expected a buffer of at least {length} bytes, found {len(target)}")
+    planned.write(target[:length])
+    return length
 
 
 def plan_of(tensors: Tensors, *, check_contents: bool = True) -> Plan:
     """Returns the plan of what `encode` takes; a `Directory` keeps its order, though it is a mapping."""
-    entries = tensors.tensors if isinstance(tensors, Directory) else tensors
-    return plan(entries, check_contents=check_contents)
+    if type(tensors) is not dict and isinstance(tensors, Directory):  # the first alone is quick
+        tensors = tensors.tensors
+    return plan(tensors, check_contents=check_contents)
 
 
 def decode(buffer: Any, *, copy: bool | None = None) -> Directory:

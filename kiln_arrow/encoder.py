@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kiln_arrow.arrays import Payload, as_payload, check_bools, utf8
+from kiln_arrow.dtypes import BOOL
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.layout import (
     DESCRIPTOR,
     DESCRIPTOR_RESERVED,
+    DESCRIPTOR_SIZE,
     FLAG_LITTLE_ENDIAN,
     FLAG_NAMES,
     HEADER,
+    HEADER_SIZE,
     MAGIC,
     MAX_RANK,
     RESERVED,
@@ -31,72 +34,125 @@ _NO_DIMS = (0,) * MAX_RANK
 Tensors = Mapping[Any, Any] | Iterable[tuple[str | None, Any]]
 
 
+class Front(NamedTuple):
+    """The bytes before the payload region, and where each payload lies in it."""
+
+    data: bytes
+    byte_offsets: tuple[int, ...]
+    length: int  # of the whole directory
+
+
 class Plan(NamedTuple):
-    """A directory about to be written: its front, and each payload with its start."""
+    """A directory about to be written."""
 
-    front: bytes
-    payloads: list[tuple[int, Payload]]
-    length: int
+    front: Front
+    payloads: list[Payload]
 
-    def parts(self) -> Iterator[bytes | memoryview]:
-        """Yields the directory piece by piece, each payload as it lies where it can."""
-        yield self.front
-        end = len(self.front)
-        for start, payload in self.payloads:
-            yield ZEROS[start - end]
-            yield payload.row_major()
+    def parts(self) -> list[bytes | memoryview]:
+        """Returns the directory in pieces, each payload as it lies where it can."""
+        front, byte_offsets, _ = self.front
+        parts: list[bytes | memoryview] = [front]
+        end = 0
+        for index, payload in enumerate(self.payloads):
+            start = byte_offsets[index]
+            if start != end:
+                parts.append(ZEROS[start - end])
             end = start + payload.byte_length
-        yield ZEROS[self.length - end]
+            if start != end:
+                parts.append(payload.row_major())
+        if end % 64:
+            parts.append(ZEROS[-end % 64])
+        return parts
 
-    def write(self, target: NDArray[np.uint8]) -> None:
+    def write(self, target: memoryview) -> None:
         """Writes the directory to a target of its length, each payload in one pass."""
-        apart = [(start, payload.apart_from(target)) for start, payload in self.payloads]
-        end = len(self.front)
-        target[:end] = np.frombuffer(self.front, np.uint8)
-        for start, payload in apart:
-            target[end:start] = 0
+        memory = np.frombuffer(target, np.uint8)
+        apart = [payload.apart_from(memory) for payload in self.payloads]
+        front, byte_offsets, _ = self.front
+        payloads = end = len(front)
+        target[:end] = front
+        for index, payload in enumerate(apart):
+            start = payloads + byte_offsets[index]
+            if start != end:
+                target[end:start] = ZEROS[start - end]
             end = start + payload.byte_length
-            payload.write(target[start:end])
-        target[end:] = 0
+            if start != end:
+                payload.write(target[start:end])
+        if end % 64:
+            target[end:] = ZEROS[-end % 64]
 
 
 def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
     """Returns where everything goes, with the whole input checked, bool bytes included unless told otherwise."""
-    names: list[bytes] = []
     payloads: list[Payload] = []
-    for index, (name, tensor) in enumerate(_ordered_pairs(tensors)):
-        names.append(_name_bytes(name, index))
-        payload = as_payload(tensor, index, name or None)
-        if check_contents:
-            check_bools(payload, index, name or None)
+    facts: list[_Facts] = []
+    for name_bytes, name, tensor in _ordered(tensors):
+        payload = as_payload(tensor, len(payloads), name or None)
+        dtype, dims, layout, byte_length, _ = payload
+        if check_contents and dtype is BOOL and not layout:
+            check_bools(payload, len(payloads), name or None)
         payloads.append(payload)
-    _check_distinct(names)
-    heap = b"".join(names) + b"".join([payload.layout for payload in payloads])
-    descriptors, starts, end = _descriptors(names, payloads)
-    flags = FLAG_LITTLE_ENDIAN | (FLAG_NAMES if any(names) else 0)
-    header = HEADER.pack(MAGIC, VERSION, flags, len(names), len(heap), end, RESERVED)
-    front = b"".join([header, *descriptors, heap])
-    front += ZEROS[align64(len(front)) - len(front)]
-    length = len(front) + align64(end)
+        facts.append((name_bytes, layout, dtype.code, dims, byte_length))
+    front = _front if len(facts) <= _REMEMBERED_TENSORS else _front.__wrapped__
+    return Plan(front(tuple(facts)), payloads)
+
+
+#: name, layout, dtype code, dims, byte length
+_Facts = tuple[bytes, bytes, int, tuple[int, ...], int]
+
+# As in decoding, the cells of a column mostly share their fronts, so short ones are remembered.
+_REMEMBERED_TENSORS = 16
+
+
+@lru_cache(maxsize=512)
+def _front(tensors: tuple[_Facts, ...]) -> Front:
+    descriptors: list[bytes] = []
+    byte_offsets: list[int] = []
+    seen: set[bytes] = set()
+    end = 0
+    for index, (name, layout, code, dims, byte_length) in enumerate(tensors):
+        if name in seen:
+            text = name.decode()
+            sentence = f"expected a name no earlier tensor has, found {shown(text)}"
+            raise KilnError("duplicate_name", sentence, None, index, text)
+        if name:
+            seen.add(name)
+        start = align64(end)
+        end = start + byte_length
+        fields = (start, byte_length, len(name), len(layout), code, len(dims), DESCRIPTOR_RESERVED)
+        descriptors.append(DESCRIPTOR.pack(*fields, *dims, *_NO_DIMS[len(dims) :]))
+        byte_offsets.append(start)
+    heap = b"".join([facts[0] for facts in tensors]) + b"".join([facts[1] for facts in tensors])
+    flags = FLAG_LITTLE_ENDIAN | FLAG_NAMES if seen else FLAG_LITTLE_ENDIAN
+    header = HEADER.pack(MAGIC, VERSION, flags, len(tensors), len(heap), end, RESERVED)
+    unpadded = HEADER_SIZE + DESCRIPTOR_SIZE * len(tensors) + len(heap)
+    data = b"".join([header, *descriptors, heap, ZEROS[-unpadded % 64]])
+    length = len(data) + align64(end)
     if length >= U64_END:
         raise KilnError("overflow", f"expected a directory below 2^64 bytes, found {length}")
-    return Plan(front, [(len(front) + start, payload) for start, payload in zip(starts, payloads, strict=True)], length)
+    return Front(data, tuple(byte_offsets), length)
 
 
-def _ordered_pairs(tensors: Tensors) -> list[tuple[str | None, Any]]:
-    if isinstance(tensors, Mapping):
-        pairs = list(tensors.items())
-        keys = [(_name_bytes(name, index), name is not None) for index, (name, _) in enumerate(pairs)]
-        return [pairs[index] for index in sorted(range(len(pairs)), key=keys.__getitem__)]
+def _ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:
+    """Returns name bytes, name and tensor of each entry, those of a mapping sorted by name bytes."""
+    if type(tensors) is dict or isinstance(tensors, Mapping):  # the first alone is quick
+        entries = [(_name_bytes(name, index), name, tensor) for index, (name, tensor) in enumerate(tensors.items())]
+        if len(entries) > 1:
+            entries.sort(key=_by_name)
+        return entries
     if isinstance(tensors, (str, bytes)) or not isinstance(tensors, Iterable):
         raise KilnError("entry", f"expected a mapping or pairs of name and tensor, found {type(tensors).__name__}")
-    pairs = []
-    for index, entry in enumerate(tensors):
+    entries = []
+    for entry in tensors:
         if not isinstance(entry, (tuple, list)) or len(entry) != 2:
             sentence = f"expected a pair of name and tensor, found {type(entry).__name__}"
-            raise KilnError("entry", sentence, None, index)
-        pairs.append((entry[0], entry[1]))
-    return pairs
+            raise KilnError("entry", sentence, None, len(entries))
+        entries.append((_name_bytes(entry[0], len(entries)), entry[0], entry[1]))
+    return entries
+
+
+def _by_name(entry: tuple[bytes, str | None, Any]) -> tuple[bytes, bool]:
+    return entry[0], entry[1] is not None  # a mapping can have both keys that mean unnamed: None goes first
 
 
 def _name_bytes(name: object, index: int) -> bytes:
@@ -105,39 +161,3 @@ def _name_bytes(name: object, index: int) -> bytes:
     if not isinstance(name, str):
         raise KilnError("name", f"expected a string or None as a name, found {shown(name)}", None, index)
     return utf8(name, index, name)
-
-
-def _check_distinct(names: list[bytes]) -> None:
-    seen: set[bytes] = set()
-    for index, name in enumerate(names):
-        if name in seen:
-            text = name.decode()
-            sentence = f"expected a name no earlier tensor has, found {shown(text)}"
-            raise KilnError("duplicate_name", sentence, None, index, text)
-        if name:
-            seen.add(name)
-
-
-def _descriptors(names: list[bytes], payloads: list[Payload]) -> tuple[list[bytes], list[int], int]:
-    """Returns descriptors, byte offsets and the last end of payloads placed one after another."""
-    descriptors = []
-    starts = []
-    end = 0
-    for name, payload in zip(names, payloads, strict=True):
-        start = align64(end)
-        end = start + payload.byte_length
-        descriptors.append(
-            DESCRIPTOR.pack(
-                start,
-                payload.byte_length,
-                len(name),
-                len(payload.layout),
-                payload.dtype.code,
-                len(payload.dims),
-                DESCRIPTOR_RESERVED,
-                *payload.dims,
-                *_NO_DIMS[len(payload.dims) :],
-            )
-        )
-        starts.append(start)
-    return descriptors, starts, end
