@@ -69,8 +69,8 @@ class Payload(NamedTuple):
     def _as_it_lies(self) -> memoryview | None:
         """Returns the payload's bytes where the source has them in a row already, else None."""
         dtype, _, layout, _, source = self
-        # ml_dtypes' arrays, of kind V, export no buffer of their own.
-        if layout or (source.dtype is dtype.numpy and dtype.numpy.kind != "V" and source.flags.c_contiguous):
+        # Arrays of ml_dtypes export no buffer of their own.
+        if layout or (source.dtype is dtype.numpy and dtype.is_numpys_own and source.flags.c_contiguous):
             return source.data
         return None
 

@@ -15,11 +15,12 @@ class DType(NamedTuple):
     name: str
     item_size: int
     numpy: np.dtype[Any]
+    is_numpys_own: bool
 
 
 def _row(code: int, name: str, numpy: Any) -> DType:
     dtype: np.dtype[Any] = np.dtype(numpy)
-    return DType(code, name, dtype.itemsize, dtype)
+    return DType(code, name, dtype.itemsize, dtype, dtype.isbuiltin != 2)
 
 
 #: The table, in order of the codes 1 to 17.
@@ -50,7 +51,7 @@ BY_CODE: dict[int, DType] = {row.code: row for row in DTYPES}
 
 # ml_dtypes knows no byte order but the machine's; of the others the swapped twin is taken too.
 _BY_NUMPY: dict[np.dtype[Any], DType] = {
-    **{row.numpy.newbyteorder(">"): row for row in DTYPES if row.numpy.kind in "biufc"},
+    **{row.numpy.newbyteorder(">"): row for row in DTYPES if row.is_numpys_own},
     **{row.numpy: row for row in DTYPES},
 }
 
