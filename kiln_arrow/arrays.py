@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.dtypes import DTYPES, DType, from_numpy
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
-from kiln_arrow.layout import MAX_RANK, U32_END, U64_END, dense_byte_length
+from kiln_arrow.layout import MAX_RANK, U32_END, U64_END
 
 
 @dataclass(frozen=True, init=False)
@@ -109,10 +109,8 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     dims = tensor.shape
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
-    byte_length = tensor.nbytes
-    if not byte_length and dense_byte_length(dtype.item_size, dims) is None:  # NumPy sees to the others
-        raise KilnError("overflow", f"expected fewer than 2^63 bytes, found shape {shown(dims)}", None, index, name)
-    return Payload(dtype, dims, b"", byte_length, tensor)
+    # NumPy holds every array to what the format asks of dims, those beside a 0 included.
+    return Payload(dtype, dims, b"", tensor.nbytes, tensor)
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:
