@@ -51,7 +51,8 @@ class Run:
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
         rng = random.Random(seed)  # noqa: S311  # a fuzzer is no place for secrets
         if rng.random() < 0.3:  # kinds whose code is soon covered get their share of inputs too
-            data = rng.choice([start for start in self.seeds if start[0] == rng.randrange(len(KINDS))] or self.seeds)
+            kind = rng.randrange(len(KINDS))
+            data = rng.choice([start for start in self.seeds if start[0] == kind])
         return mutated(data, rng)[:max_size]
 
     def one_input(self, data: bytes) -> None:

@@ -307,13 +307,16 @@ def tensors_of(
 
     `view` is read-only, and so are the views made of it.
     """
+    # The views' base is this array, whose base is the read-only memoryview: over a memoryview itself NumPy would take
+    # the memoryview's own base instead, which may be writable, and then let anyone set the views' writeable flag.
+    memory: NDArray[np.uint8] = np.frombuffer(view, np.uint8)
     tensors: list[tuple[str | None, Tensor]] = []
     for name, dtype, dims, layout, start, stop in front.tensors:
         if layout is not None:
             data = view[base + start : base + stop]
             tensors.append((name, Opaque(dtype, dims, layout, bytes(data) if copy else data)))
             continue
-        array: NDArray[Any] = np.ndarray(dims, dtype, view, base + start)
+        array: NDArray[Any] = np.ndarray(dims, dtype, memory, base + start)
         if copy:
             array = array.copy()
         elif not array.flags.aligned:

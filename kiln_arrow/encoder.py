@@ -119,6 +119,10 @@ def _front(tensors: tuple[_Facts, ...]) -> Front:
             seen.add(name)
         start = align64(end)
         end = start + byte_length
+        if end >= U64_END:
+            raise KilnError(
+                "overflow", f"expected payloads below 2^64 bytes, found {end}", None, index, name.decode() or None
+            )
         fields = (start, byte_length, len(name), len(layout), code, len(dims), DESCRIPTOR_RESERVED)
         descriptors.append(DESCRIPTOR.pack(*fields, *dims, *_NO_DIMS[len(dims) :]))
         byte_offsets.append(start)
