@@ -105,7 +105,7 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
         tensor = _as_numpy(tensor, index, name)
     dtype = from_numpy(tensor.dtype)
     if dtype is None:
-        raise _refused_dtype(f"found {shown(tensor.dtype)}", index, name)
+        raise _refused_dtype(f"found {tensor.dtype!s:.80}", index, name)
     dims = tensor.shape
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
@@ -123,7 +123,7 @@ def check_bools(payload: Payload, index: int, name: str | None) -> None:
 def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
     dtype = from_numpy(tensor.dtype)
     if dtype is None or dtype.numpy != tensor.dtype:  # the bytes stay as they are, so they cannot be swapped
-        raise _refused_dtype(f"found an opaque {shown(tensor.dtype)}", index, name)
+        raise _refused_dtype(f"found an opaque {tensor.dtype!s:.80}", index, name)
     if len(tensor.shape) > MAX_RANK:
         raise _refused_rank(len(tensor.shape), index, name)
     for dim in tensor.shape:
