@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -54,47 +54,39 @@ class Opaque:
 Tensor = NDArray[Any] | Opaque
 
 
-class Payload(NamedTuple):
-    """A tensor ready to be placed: `source` is the caller's array in its own strides and byte order.
+#: A tensor ready to be placed: its row of the dtype table, dims, layout (empty when dense), byte length, and the source
+#: of its bytes: the caller's array in its own strides and byte order, or an opaque payload as flat uint8. It is a plain
+#: tuple, as one is made for each tensor of each cell that is written.
+Payload = tuple[DType, tuple[int, ...], bytes, int, NDArray[Any]]
 
-    For an opaque tensor it is the payload as uint8, one-dimensional.
-    """
 
-    dtype: DType
-    dims: tuple[int, ...]
-    layout: bytes
-    byte_length: int
-    source: NDArray[Any]
+def row_major(payload: Payload) -> memoryview:
+    """Returns a payload's bytes, little-endian and row-major, from where they lie if they do so there."""
+    dtype, _, layout, _, source = payload
+    if layout or _lies_row_major(source, dtype):
+        return source.data
+    array: NDArray[Any] = np.ascontiguousarray(source, dtype.numpy)
+    return array.reshape(-1).view(np.uint8).data
 
-    def _as_it_lies(self) -> memoryview | None:
-        """Returns the payload's bytes where the source has them in a row already, else None."""
-        dtype, _, layout, _, source = self
-        # Arrays of ml_dtypes export no buffer of their own.
-        if layout or (source.dtype is dtype.numpy and dtype.is_numpys_own and source.flags.c_contiguous):
-            return source.data
-        return None
 
-    def row_major(self) -> memoryview:
-        """Returns the payload's bytes, little-endian and row-major, for a payload that has any."""
-        view = self._as_it_lies()
-        if view is not None:
-            return view
-        array: NDArray[Any] = np.ascontiguousarray(self.source, self.dtype.numpy)
-        return array.reshape(-1).view(np.uint8).data
+def write_row_major(payload: Payload, target: memoryview) -> None:
+    """Writes a payload's bytes to a target as long, in one pass over the source."""
+    dtype, dims, layout, _, source = payload
+    if layout or _lies_row_major(source, dtype):
+        target[:] = source.data.cast("B")
+    else:
+        np.ndarray(dims, dtype.numpy, target)[...] = source
 
-    def write(self, target: memoryview) -> None:
-        """Writes the payload's bytes, if it has any, to a target as long, in one pass over the source."""
-        view = self._as_it_lies()
-        if view is not None:
-            target[:] = view.cast("B")
-        else:
-            np.ndarray(self.dims, self.dtype.numpy, target)[...] = self.source
 
-    def apart_from(self, target: NDArray[np.uint8]) -> Payload:
-        """Returns the same payload, copied if its source may lie in `target`."""
-        if np.may_share_memory(self.source, target):
-            return self._replace(source=self.source.copy())
-        return self
+def _lies_row_major(source: NDArray[Any], dtype: DType) -> bool:
+    # Arrays of ml_dtypes export no buffer of their own, so they count as lying otherwise.
+    return source.dtype is dtype.numpy and dtype.is_numpys_own and source.flags.c_contiguous
+
+
+def apart_from(payload: Payload, memory: NDArray[np.uint8]) -> Payload:
+    """Returns the same payload, its source copied if it may lie in `memory`."""
+    source = payload[4]
+    return (*payload[:4], source.copy()) if np.may_share_memory(source, memory) else payload
 
 
 def as_payload(tensor: object, index: int, name: str | None) -> Payload:
@@ -110,12 +102,12 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
     # NumPy holds every array to what the format asks of dims, those beside a 0 included.
-    return Payload(dtype, dims, b"", tensor.nbytes, tensor)
+    return dtype, dims, b"", tensor.nbytes, tensor
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:
     """Refuses a dense bool payload with a byte over 1."""
-    largest = int(payload.source.view(np.uint8).max(initial=0))
+    largest = int(payload[4].view(np.uint8).max(initial=0))
     if largest > 1:
         raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", None, index, name)
 
@@ -133,7 +125,7 @@ def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
         raise KilnError("layout", f"expected a layout's name, found {shown(tensor.layout)}", None, index, name)
     layout = utf8(tensor.layout, index, name)
     source: NDArray[np.uint8] = np.frombuffer(tensor.data, np.uint8)
-    return Payload(dtype, tuple(int(dim) for dim in tensor.shape), layout, source.nbytes, source)
+    return dtype, tuple(int(dim) for dim in tensor.shape), layout, source.nbytes, source
 
 
 def utf8(text: str, index: int, name: str | None) -> bytes:
@@ -172,8 +164,8 @@ def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArra
     if dtype is None:
         raise _refused_dtype(f"found {tensor.dtype}", index, name)
     # NumPy has no bf16 or f8 from torch, so every dtype goes over as bytes, one way for all.
-    row_major = tensor.detach().resolve_conj().resolve_neg().contiguous()
-    raw: NDArray[Any] = row_major.flatten().view(torch.uint8).numpy()
+    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    raw: NDArray[Any] = plain.flatten().view(torch.uint8).numpy()
     return raw.view(dtype.numpy).reshape(tuple(tensor.shape))
 
 

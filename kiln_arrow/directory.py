@@ -11,7 +11,7 @@ from kiln_arrow.arrays import Opaque, Tensor
 from kiln_arrow.buffers import readable_bytes, writable_bytes
 from kiln_arrow.decoder import Front, read_directory, tensors_of
 from kiln_arrow.dtypes import from_numpy
-from kiln_arrow.encoder import Plan, Tensors, plan
+from kiln_arrow.encoder import Plan, Tensors, parts_of, plan, write
 from kiln_arrow.errors import KilnError, shown
 
 
@@ -111,7 +111,7 @@ def encode(tensors: Tensors) -> bytes:
         >>> len(kiln_arrow.encode({})), len(kiln_arrow.encode({"x": numpy.zeros(3)}))
         (64, 320)
     """
-    return b"".join(plan_of(tensors).parts())
+    return b"".join(parts_of(plan_of(tensors)))
 
 
 def encoded_size(tensors: Tensors) -> int:
@@ -125,7 +125,7 @@ def encoded_size(tensors: Tensors) -> int:
         >>> kiln_arrow.encoded_size({"x": numpy.zeros(3)})
         320
     """
-    return plan_of(tensors, check_contents=False).front.length
+    return plan_of(tensors, check_contents=False)[0].length
 
 
 def encode_into(tensors: Tensors, buffer: Any) -> int:
@@ -150,10 +150,10 @@ def encode_into(tensors: Tensors, buffer: Any) -> int:
     """
     target = writable_bytes(buffer)
     planned = plan_of(tensors)
-    length = planned.front.length
+    length = planned[0].length
     if len(target) < length:
         raise KilnError("buffer", f"expected a buffer of at least {length} bytes, found {len(target)}")
-    planned.write(target[:length])
+    write(planned, target[:length])
     return length
 
 

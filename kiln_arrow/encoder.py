@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kiln_arrow.arrays import Payload, as_payload, check_bools, utf8
+from kiln_arrow.arrays import Payload, apart_from, as_payload, check_bools, row_major, utf8, write_row_major
 from kiln_arrow.dtypes import BOOL
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.layout import (
@@ -42,44 +43,43 @@ class Front(NamedTuple):
     length: int  # of the whole directory
 
 
-class Plan(NamedTuple):
-    """A directory about to be written."""
+#: A directory about to be written.
+Plan = tuple[Front, list[Payload]]
 
-    front: Front
-    payloads: list[Payload]
 
-    def parts(self) -> list[bytes | memoryview]:
-        """Returns the directory in pieces, each payload as it lies where it can."""
-        front, byte_offsets, _ = self.front
-        parts: list[bytes | memoryview] = [front]
-        end = 0
-        for index, payload in enumerate(self.payloads):
-            start = byte_offsets[index]
-            if start != end:
-                parts.append(ZEROS[start - end])
-            end = start + payload.byte_length
-            if start != end:
-                parts.append(payload.row_major())
-        if end % 64:
-            parts.append(ZEROS[-end % 64])
-        return parts
+def parts_of(plan: Plan) -> list[bytes | memoryview]:
+    """Returns a directory in pieces, each payload as it lies where it can."""
+    (front, byte_offsets, _), payloads = plan
+    parts: list[bytes | memoryview] = [front]
+    end = 0
+    for index, payload in enumerate(payloads):
+        start = byte_offsets[index]
+        if start != end:
+            parts.append(ZEROS[start - end])
+        end = start + payload[3]
+        if start != end:
+            parts.append(row_major(payload))
+    if end % 64:
+        parts.append(ZEROS[-end % 64])
+    return parts
 
-    def write(self, target: memoryview) -> None:
-        """Writes the directory to a target of its length, each payload in one pass."""
-        memory = np.frombuffer(target, np.uint8)
-        apart = [payload.apart_from(memory) for payload in self.payloads]
-        front, byte_offsets, _ = self.front
-        payloads = end = len(front)
-        target[:end] = front
-        for index, payload in enumerate(apart):
-            start = payloads + byte_offsets[index]
-            if start != end:
-                target[end:start] = ZEROS[start - end]
-            end = start + payload.byte_length
-            if start != end:
-                payload.write(target[start:end])
-        if end % 64:
-            target[end:] = ZEROS[-end % 64]
+
+def write(plan: Plan, target: memoryview) -> None:
+    """Writes a directory to a target of its length, each payload in one pass."""
+    (front, byte_offsets, _), payloads = plan
+    memory: NDArray[np.uint8] = np.frombuffer(target, np.uint8)
+    payloads = [apart_from(payload, memory) for payload in payloads]
+    region = end = len(front)
+    target[:end] = front
+    for index, payload in enumerate(payloads):
+        start = region + byte_offsets[index]
+        if start != end:
+            target[end:start] = ZEROS[start - end]
+        end = start + payload[3]
+        if start != end:
+            write_row_major(payload, target[start:end])
+    if end % 64:
+        target[end:] = ZEROS[-end % 64]
 
 
 def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
@@ -94,7 +94,7 @@ def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
         payloads.append(payload)
         facts.append((name_bytes, layout, dtype.code, dims, byte_length))
     front = _front if len(facts) <= _REMEMBERED_TENSORS else _front.__wrapped__
-    return Plan(front(tuple(facts)), payloads)
+    return front(tuple(facts)), payloads
 
 
 #: name, layout, dtype code, dims, byte length
@@ -160,8 +160,8 @@ def _by_name(entry: tuple[bytes, str | None, Any]) -> tuple[bytes, bool]:
 
 
 def _name_bytes(name: object, index: int) -> bytes:
-    if name is None:
-        return b""
-    if not isinstance(name, str):
+    if isinstance(name, str):
+        return utf8(name, index, name)
+    if name is not None:
         raise KilnError("name", f"expected a string or None as a name, found {shown(name)}", None, index)
-    return utf8(name, index, name)
+    return b""

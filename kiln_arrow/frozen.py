@@ -13,6 +13,7 @@ import numpy as np
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.decoder import read_directory
 from kiln_arrow.directory import Directory, plan_of
+from kiln_arrow.encoder import parts_of
 from kiln_arrow.errors import KilnError, Rule, end_of_buffer, shown
 from kiln_arrow.layout import HEADER_SIZE
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type
@@ -238,7 +239,7 @@ def _read_str(view: memoryview, at: int) -> tuple[str, int]:
 
 
 def _write_tensors(value: Any, parts: Parts) -> None:
-    parts += plan_of(value).parts()
+    parts += parts_of(plan_of(value))
 
 
 def _read_tensors(view: memoryview, at: int) -> tuple[Directory, int]:
