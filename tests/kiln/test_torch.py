@@ -31,9 +31,11 @@ BY_NAME = {
 
 
 def tensor_of_bits(name, shape):
-    """A tensor of every bit pattern that fits its size, and the bytes it holds."""
+    """A tensor of arbitrary bits, and the bytes it holds."""
     dtype = BY_NAME[name]
     size = int(np.prod(shape)) * dtype.itemsize
+    if not size:
+        return torch.empty(shape, dtype=dtype), b""
     raw = np.random.default_rng(7).integers(0, 2 if name == "bool" else 256, size, np.uint8)
     return torch.from_numpy(raw.copy()).view(dtype).reshape(shape), raw.tobytes()
 
