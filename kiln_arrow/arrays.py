@@ -141,7 +141,7 @@ def utf8(text: str, index: int, name: str | None) -> bytes:
 
 def _as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
     torch = sys.modules.get("torch")  # whoever holds a torch tensor has imported torch
-    if torch is not None and isinstance(tensor, torch.Tensor):
+    if torch is not None and isinstance(tensor, getattr(torch, "Tensor", ())):
         return _from_torch(tensor, torch, index, name)
     if isinstance(tensor, np.ma.MaskedArray):
         raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)

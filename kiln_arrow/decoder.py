@@ -112,8 +112,7 @@ def _read_front(data: bytes | memoryview, base: int) -> Front:
     payloads = align64(heap + name_bytes)
     length = payloads + align64(payload_bytes)
     _check_length(data, base, heap, payloads, length)
-    descriptors = list(DESCRIPTOR.iter_unpack(data[base + HEADER_SIZE : base + heap]))
-    end = _check_descriptors(data, base, descriptors)
+    descriptors, end = _read_descriptors(data, base, tensor_count)
     _check_sums(base, descriptors, flags, name_bytes, payload_bytes, end)
     names, layouts = _read_heap(data, base + heap, descriptors)
     if data[base + heap + name_bytes : base + payloads] != ZEROS[payloads - heap - name_bytes]:
@@ -146,65 +145,63 @@ def _check_length(data: bytes | memoryview, base: int, heap: int, payloads: int,
         raise end_of_buffer(length, base, len(data), "directory")
 
 
-def _check_descriptors(data: bytes | memoryview, base: int, descriptors: list[tuple[Any, ...]]) -> int:
-    """Checks each descriptor in turn; returns the end of the last payload."""
+def _read_descriptors(data: bytes | memoryview, base: int, tensor_count: int) -> tuple[list[tuple[Any, ...]], int]:
+    """Returns the fields of the descriptors, each checked in turn, and the end of the last payload."""
+    descriptors: list[tuple[Any, ...]] = []
     end = 0
-    for tensor, fields in enumerate(descriptors):
+    start_of_all = base + HEADER_SIZE
+    for fields in DESCRIPTOR.iter_unpack(data[start_of_all : start_of_all + DESCRIPTOR_SIZE * tensor_count]):
         byte_offset, byte_length, _, layout_length, code, rank, reserved = fields[:7]
         dtype = BY_CODE.get(code)
         if dtype is None:
             sentence = f"expected a dtype code from 1 to 17, found {code}"
-            raise _descriptor_error("dtype", sentence, AT_DTYPE, data, base, descriptors, tensor)
+            raise _descriptor_error("dtype", sentence, AT_DTYPE, data, base, len(descriptors))
         if rank > MAX_RANK:
             sentence = f"expected a rank from 0 to {MAX_RANK}, found {rank}"
-            raise _descriptor_error("rank", sentence, AT_RANK, data, base, descriptors, tensor)
+            raise _descriptor_error("rank", sentence, AT_RANK, data, base, len(descriptors))
         if reserved != DESCRIPTOR_RESERVED:
             bad = first_nonzero(reserved)
             sentence, field = f"expected 0, found {reserved[bad]:#04x}", AT_DESCRIPTOR_RESERVED + bad
-            raise _descriptor_error("reserved", sentence, field, data, base, descriptors, tensor)
+            raise _descriptor_error("reserved", sentence, field, data, base, len(descriptors))
         dims = fields[7 : 7 + rank]
         if any(fields[7 + rank :]):
             bad = next(index for index in range(rank, MAX_RANK) if fields[7 + index])
             sentence, field = f"expected 0 past rank {rank}, found {fields[7 + bad]}", AT_DIMS + 8 * bad
-            raise _descriptor_error("dims", sentence, field, data, base, descriptors, tensor)
+            raise _descriptor_error("dims", sentence, field, data, base, len(descriptors))
         if not layout_length:
             expected = dense_byte_length(dtype.item_size, dims)
             if expected is None:
                 sentence = f"expected item size times dims below 2^63, found {dtype.name} {list(dims)}"
                 field = AT_DIMS + 8 * overflowing_dim(dtype.item_size, dims)
-                raise _descriptor_error("overflow", sentence, field, data, base, descriptors, tensor)
+                raise _descriptor_error("overflow", sentence, field, data, base, len(descriptors))
             if byte_length != expected:
                 sentence = f"expected byte_length {expected}, found {byte_length}"
-                raise _descriptor_error("byte_length", sentence, AT_BYTE_LENGTH, data, base, descriptors, tensor)
+                raise _descriptor_error("byte_length", sentence, AT_BYTE_LENGTH, data, base, len(descriptors))
         start = align64(end)
         if byte_offset != start:
             sentence = f"expected byte_offset {start}, found {byte_offset}"
-            raise _descriptor_error("byte_offset", sentence, AT_BYTE_OFFSET, data, base, descriptors, tensor)
+            raise _descriptor_error("byte_offset", sentence, AT_BYTE_OFFSET, data, base, len(descriptors))
         end = start + byte_length
-    return end
+        descriptors.append(fields)
+    return descriptors, end
 
 
 def _descriptor_error(
-    rule: Rule,
-    sentence: str,
-    field: int,
-    data: bytes | memoryview,
-    base: int,
-    descriptors: list[tuple[Any, ...]],
-    tensor: int,
+    rule: Rule, sentence: str, field: int, data: bytes | memoryview, base: int, tensor: int
 ) -> KilnError:
     """Returns the error for a field of a descriptor, with the tensor's name where the unchecked heap can tell it."""
-    lengths = [fields[2] for fields in descriptors]
-    start = sum(lengths[:tensor])
-    stop = start + lengths[tensor]
-    _, name_bytes, _ = COUNTS.unpack_from(data, base)
-    heap = base + HEADER_SIZE + DESCRIPTOR_SIZE * len(descriptors)
+    tensor_count, name_bytes, _ = COUNTS.unpack_from(data, base)
+    descriptors = base + HEADER_SIZE
+    heap = descriptors + DESCRIPTOR_SIZE * tensor_count
+    start = stop = 0
+    for fields in DESCRIPTOR.iter_unpack(data[descriptors : descriptors + DESCRIPTOR_SIZE * (tensor + 1)]):
+        start, stop = stop, stop + fields[2]
     name = None
     if start < stop <= name_bytes:
         with contextlib.suppress(UnicodeDecodeError):
             name = str(data[heap + start : heap + stop], "utf-8")
     kind = KilnDtypeError if rule == "dtype" else KilnError
-    return kind(rule, sentence, base + HEADER_SIZE + DESCRIPTOR_SIZE * tensor + field, tensor, name)
+    return kind(rule, sentence, descriptors + DESCRIPTOR_SIZE * tensor + field, tensor, name)
 
 
 def _check_sums(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import ClassVar, Literal, get_args
 
 Code = Literal["TYPE", "SCHEMA", "EOF"]
@@ -57,11 +58,18 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 _SHOWN_CHARACTERS = 80
 
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = _SHOWN_CHARACTERS
+
 
 def shown(value: object) -> str:
     """Returns `value` escaped and shortened, fit for one line of a message."""
-    text = repr(value[:_SHOWN_CHARACTERS] if isinstance(value, (str, bytes)) else value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+    if isinstance(value, bytes):
+        value = value[:_SHOWN_CHARACTERS]
+    try:
+        return _short.repr(value)
+    except Exception:  # a foreign repr may raise anything, and Python's own refuses integers of many digits
+        return f"<{type(value).__name__}>"
 
 
 class KilnError(ValueError):

@@ -18,6 +18,11 @@ class _Broken:
         raise RuntimeError("no")
 
 
+class _NoRepr:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
 class _Sparse:
     device = SimpleNamespace(type="cpu")
     layout = "sparse_coo"
@@ -75,6 +80,7 @@ REFUSED_TENSORS = {
     "triple": ("entry", [("a", _FINE, 1)], 0, None),
     "name-number": ("name", [("a", _FINE), (5, _FINE)], 1, None),
     "name-bytes": ("name", {b"a": _FINE}, 0, None),
+    "name-no-repr": ("name", [(_NoRepr(), _FINE)], 0, None),
     "name-surrogate": ("utf8", [("\ud800", _FINE)], 0, "\ud800"),
     "duplicate": ("duplicate_name", [("a", _FINE), (None, _FINE), ("a", _FINE)], 2, "a"),
     "broken-array": ("array", {"x": _Broken()}, 0, "x"),
@@ -103,7 +109,7 @@ REFUSED_VALUES = {
     "int-bool": ("value", "i8", True, ""),
     "int-numpy-bool": ("value", "i8", np.True_, ""),
     "int-float": ("value", "i8", 1.0, ""),
-    "int-timedelta": ("value", "i64", np.timedelta64(1), ""),
+    "int-timedelta": ("value", "i64", np.timedelta64(1, "s"), ""),
     "int-text": ("value", "i8", "1", ""),
     "float-int": ("value", "f64", 1, ""),
     "float-longdouble": ("value", "f64", np.longdouble(1), ""),
@@ -126,6 +132,8 @@ REFUSED_VALUES = {
     "u8-low": ("range", "u8", -1, ""),
     "u64-high": ("range", "dict{u64,}", {"k": 2**64}, "['k']"),
     "i64-high": ("range", "i64", np.uint64(2**63), ""),
+    "i64-of-5000-digits": ("range", "i64", 10**5000, ""),
+    "no-repr": ("value", "str", _NoRepr(), ""),
     "f32-high": ("range", "f32", 3.5e38, ""),
     "field-missing": ("field", "struct{a:i8,b:struct{c:i8,},}", {"a": 1, "b": {}}, "b.c"),
     "field-extra": ("field", "struct{a:i8,}", {"a": 1, "z": 1}, "z"),
