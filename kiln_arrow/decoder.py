@@ -82,15 +82,16 @@ def read_directory(data: bytes | memoryview, base: int) -> Front:
     tensor_count, name_bytes, _ = COUNTS.unpack_from(data, base)
     size = align64(HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count + name_bytes)
     if size > _REMEMBERED_SIZE:
-        front = _read_front(data, base)
+        front = _read_front(memoryview(data)[base : base + size], base, len(data))
     else:
-        key = bytes(data[base : base + size])
-        remembered = _REMEMBERED.get(key)
+        # What is remembered is read from the very bytes it is remembered by, lest a buffer that changes belie them.
+        head = bytes(data[base : base + size])
+        remembered = _REMEMBERED.get(head)
         if remembered is None:
-            front = _read_front(data, base)
+            front = _read_front(head, base, len(data))
             if len(_REMEMBERED) >= _REMEMBERED_COUNT:
                 _REMEMBERED.clear()
-            _REMEMBERED[key] = front
+            _REMEMBERED[head] = front
         else:
             front = remembered
             if len(data) - base < front.length:
@@ -106,23 +107,25 @@ def read_directory(data: bytes | memoryview, base: int) -> Front:
     return front
 
 
-def _read_front(data: bytes | memoryview, base: int) -> Front:
-    tensor_count, flags, name_bytes, payload_bytes = _read_header(data, base)
+def _read_front(head: bytes | memoryview, base: int, buffer_length: int) -> Front:
+    """Reads everything before the payload region; `head` is that much, or all the buffer has of it from `base` on."""
+    tensor_count, flags, name_bytes, payload_bytes = _read_header(head, base)
     heap = HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count
     payloads = align64(heap + name_bytes)
     length = payloads + align64(payload_bytes)
-    _check_length(data, base, heap, payloads, length)
-    descriptors, end = _read_descriptors(data, base, tensor_count)
+    _check_length(base, heap, payloads, length, buffer_length)
+    descriptors, end = _read_descriptors(head, base, tensor_count)
     _check_sums(base, descriptors, flags, name_bytes, payload_bytes, end)
-    names, layouts = _read_heap(data, base + heap, descriptors)
-    if data[base + heap + name_bytes : base + payloads] != ZEROS[payloads - heap - name_bytes]:
-        bad = base + heap + name_bytes + first_nonzero(data[base + heap + name_bytes : base + payloads])
-        raise KilnError("padding", f"expected 0 after the names, found {data[bad]:#04x}", bad)
+    names, layouts = _read_heap(head, base, heap, descriptors)
+    padding = head[heap + name_bytes :]
+    if padding != ZEROS[len(padding)]:
+        bad = heap + name_bytes + first_nonzero(padding)
+        raise KilnError("padding", f"expected 0 after the names, found {head[bad]:#04x}", base + bad)
     return _placed(descriptors, names, layouts, payloads, length)
 
 
-def _read_header(data: bytes | memoryview, base: int) -> tuple[int, int, int, int]:
-    magic, version, flags, tensor_count, name_bytes, payload_bytes, reserved = HEADER.unpack_from(data, base)
+def _read_header(head: bytes | memoryview, base: int) -> tuple[int, int, int, int]:
+    magic, version, flags, tensor_count, name_bytes, payload_bytes, reserved = HEADER.unpack_from(head)
     if magic != MAGIC:
         raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", base)
     if version != VERSION:
@@ -137,71 +140,70 @@ def _read_header(data: bytes | memoryview, base: int) -> tuple[int, int, int, in
     return tensor_count, flags, name_bytes, payload_bytes
 
 
-def _check_length(data: bytes | memoryview, base: int, heap: int, payloads: int, length: int) -> None:
+def _check_length(base: int, heap: int, payloads: int, length: int, buffer_length: int) -> None:
     if length >= U64_END:
         at = AT_TENSOR_COUNT if heap >= U64_END else AT_NAME_BYTES if payloads >= U64_END else AT_PAYLOAD_BYTES
         raise KilnError("overflow", f"expected a directory below 2^64 bytes, found {length}", base + at)
-    if len(data) - base < length:
-        raise end_of_buffer(length, base, len(data), "directory")
+    if buffer_length - base < length:
+        raise end_of_buffer(length, base, buffer_length, "directory")
 
 
-def _read_descriptors(data: bytes | memoryview, base: int, tensor_count: int) -> tuple[list[tuple[Any, ...]], int]:
+def _read_descriptors(head: bytes | memoryview, base: int, tensor_count: int) -> tuple[list[tuple[Any, ...]], int]:
     """Returns the fields of the descriptors, each checked in turn, and the end of the last payload."""
     descriptors: list[tuple[Any, ...]] = []
     end = 0
-    start_of_all = base + HEADER_SIZE
-    for fields in DESCRIPTOR.iter_unpack(data[start_of_all : start_of_all + DESCRIPTOR_SIZE * tensor_count]):
+    for fields in DESCRIPTOR.iter_unpack(head[HEADER_SIZE : HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count]):
         byte_offset, byte_length, _, layout_length, code, rank, reserved = fields[:7]
         dtype = BY_CODE.get(code)
         if dtype is None:
             sentence = f"expected a dtype code from 1 to 17, found {code}"
-            raise _descriptor_error("dtype", sentence, AT_DTYPE, data, base, len(descriptors))
+            raise _descriptor_error("dtype", sentence, AT_DTYPE, head, base, len(descriptors))
         if rank > MAX_RANK:
             sentence = f"expected a rank from 0 to {MAX_RANK}, found {rank}"
-            raise _descriptor_error("rank", sentence, AT_RANK, data, base, len(descriptors))
+            raise _descriptor_error("rank", sentence, AT_RANK, head, base, len(descriptors))
         if reserved != DESCRIPTOR_RESERVED:
             bad = first_nonzero(reserved)
             sentence, field = f"expected 0, found {reserved[bad]:#04x}", AT_DESCRIPTOR_RESERVED + bad
-            raise _descriptor_error("reserved", sentence, field, data, base, len(descriptors))
+            raise _descriptor_error("reserved", sentence, field, head, base, len(descriptors))
         dims = fields[7 : 7 + rank]
         if any(fields[7 + rank :]):
             bad = next(index for index in range(rank, MAX_RANK) if fields[7 + index])
             sentence, field = f"expected 0 past rank {rank}, found {fields[7 + bad]}", AT_DIMS + 8 * bad
-            raise _descriptor_error("dims", sentence, field, data, base, len(descriptors))
+            raise _descriptor_error("dims", sentence, field, head, base, len(descriptors))
         if not layout_length:
             expected = dense_byte_length(dtype.item_size, dims)
             if expected is None:
                 sentence = f"expected item size times dims below 2^63, found {dtype.name} {list(dims)}"
                 field = AT_DIMS + 8 * overflowing_dim(dtype.item_size, dims)
-                raise _descriptor_error("overflow", sentence, field, data, base, len(descriptors))
+                raise _descriptor_error("overflow", sentence, field, head, base, len(descriptors))
             if byte_length != expected:
                 sentence = f"expected byte_length {expected}, found {byte_length}"
-                raise _descriptor_error("byte_length", sentence, AT_BYTE_LENGTH, data, base, len(descriptors))
+                raise _descriptor_error("byte_length", sentence, AT_BYTE_LENGTH, head, base, len(descriptors))
         start = align64(end)
         if byte_offset != start:
             sentence = f"expected byte_offset {start}, found {byte_offset}"
-            raise _descriptor_error("byte_offset", sentence, AT_BYTE_OFFSET, data, base, len(descriptors))
+            raise _descriptor_error("byte_offset", sentence, AT_BYTE_OFFSET, head, base, len(descriptors))
         end = start + byte_length
         descriptors.append(fields)
     return descriptors, end
 
 
 def _descriptor_error(
-    rule: Rule, sentence: str, field: int, data: bytes | memoryview, base: int, tensor: int
+    rule: Rule, sentence: str, field: int, head: bytes | memoryview, base: int, tensor: int
 ) -> KilnError:
     """Returns the error for a field of a descriptor, with the tensor's name where the unchecked heap can tell it."""
-    tensor_count, name_bytes, _ = COUNTS.unpack_from(data, base)
-    descriptors = base + HEADER_SIZE
-    heap = descriptors + DESCRIPTOR_SIZE * tensor_count
+    tensor_count, name_bytes, _ = COUNTS.unpack_from(head)
+    heap = HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count
+    at = HEADER_SIZE + DESCRIPTOR_SIZE * tensor
     start = stop = 0
-    for fields in DESCRIPTOR.iter_unpack(data[descriptors : descriptors + DESCRIPTOR_SIZE * (tensor + 1)]):
+    for fields in DESCRIPTOR.iter_unpack(head[HEADER_SIZE : at + DESCRIPTOR_SIZE]):
         start, stop = stop, stop + fields[2]
     name = None
     if start < stop <= name_bytes:
         with contextlib.suppress(UnicodeDecodeError):
-            name = str(data[heap + start : heap + stop], "utf-8")
+            name = str(head[heap + start : heap + stop], "utf-8")
     kind = KilnDtypeError if rule == "dtype" else KilnError
-    return kind(rule, sentence, descriptors + DESCRIPTOR_SIZE * tensor + field, tensor, name)
+    return kind(rule, sentence, base + at + field, tensor, name)
 
 
 def _check_sums(
@@ -225,35 +227,35 @@ def _check_sums(
 
 
 def _read_heap(
-    data: bytes | memoryview, at: int, descriptors: list[tuple[Any, ...]]
+    head: bytes | memoryview, base: int, at: int, descriptors: list[tuple[Any, ...]]
 ) -> tuple[list[str | None], list[str | None]]:
     names: list[str | None] = []
     seen: set[str] = set()
     for tensor, fields in enumerate(descriptors):
         length = fields[2]
-        name = _read_text(data, at, length, tensor, None) if length else None
+        name = _read_text(head, base, at, length, tensor, None) if length else None
         if name is not None:
             if name in seen:
                 sentence = f"expected a name no earlier tensor has, found {shown(name)}"
-                raise KilnError("duplicate_name", sentence, at, tensor, name)
+                raise KilnError("duplicate_name", sentence, base + at, tensor, name)
             seen.add(name)
         names.append(name)
         at += length
     layouts: list[str | None] = []
     for tensor, fields in enumerate(descriptors):
         length = fields[3]
-        layouts.append(_read_text(data, at, length, tensor, names[tensor]) if length else None)
+        layouts.append(_read_text(head, base, at, length, tensor, names[tensor]) if length else None)
         at += length
     return names, layouts
 
 
-def _read_text(data: bytes | memoryview, at: int, length: int, tensor: int, name: str | None) -> str:
+def _read_text(head: bytes | memoryview, base: int, at: int, length: int, tensor: int, name: str | None) -> str:
     try:
-        return str(data[at : at + length], "utf-8")
+        return str(head[at : at + length], "utf-8")
     except UnicodeDecodeError as error:
-        found = shown(bytes(data[at + error.start : at + error.end]))
+        found = shown(bytes(head[at + error.start : at + error.end]))
         sentence = f"expected UTF-8, found {found}: {error.reason}"
-        raise KilnError("utf8", sentence, at, tensor, name) from error
+        raise KilnError("utf8", sentence, base + at, tensor, name) from error
 
 
 def _placed(

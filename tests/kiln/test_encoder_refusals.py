@@ -192,6 +192,19 @@ def test_values_without_canonical_bytes_are_refused_with_their_path(case):
     assert path in str(error)
 
 
+def test_a_directory_whose_payloads_fit_but_not_its_whole_length_is_refused():
+    huge, rest = np.broadcast_to(np.uint8(1), (2**62,)), np.broadcast_to(np.uint8(1), (2**62 - 64,))
+    error = refusal(kiln_arrow.encoded_size, [(None, huge), (None, huge), (None, huge), (None, rest)])
+    assert (error.rule, error.tensor) == ("overflow", None)
+
+
+def test_a_name_too_long_for_its_length_field_is_refused(monkeypatch):
+    monkeypatch.setattr("kiln_arrow.arrays.U32_END", 10)  # in place of names of 4 GiB
+    assert kiln_arrow.encoded_size({"x" * 9: _FINE}) == 320
+    error = refusal(kiln_arrow.encode, {"x" * 10: _FINE})
+    assert (error.rule, error.tensor) == ("overflow", 0)
+
+
 @pytest.mark.parametrize("target", [bytes(320), memoryview(bytes(320)), memoryview(bytearray(640))[::2]])
 def test_a_target_that_cannot_be_written_is_refused(target):
     assert refusal(kiln_arrow.encode_into, {"x": np.zeros(3)}, target).rule == "buffer"
