@@ -63,7 +63,24 @@ VALUES = [
     {"t": np.bool_(True)},
     [{"a": 1, "b": 2}, {}],
 ]
-TOKENS = ["struct{", "list{", "dict{", "option{", "}", ",", ":", "a", "b", "i8", "str", "tensors", " ", "ä", "x1"]
+TOKENS = [
+    "struct{",
+    "struct{}",
+    "list{",
+    "dict{",
+    "option{",
+    "}",
+    ",",
+    ":",
+    "a",
+    "b",
+    "i8",
+    "str",
+    "tensors",
+    " ",
+    "ä",
+    "x1",
+]
 
 
 def mutated(data, rng):
@@ -191,7 +208,7 @@ def mutate_type_text(data, rng):
             again = tokens[at : at + rng.randrange(1, 6)]
             tokens[at:at] = again
         elif choice == 4:
-            words = [rng.choice(["list{", "dict{", "option{"]) for _ in range(rng.choice([1, 2, 63, 64, 65]))]
+            words = [rng.choice(["list{", "dict{", "option{"])] * rng.choice([1, 2, 63, 64, 65])
             tokens = words + tokens + [",", "}"] * len(words)
         else:  # a field once more
             fields = [i for i, token in enumerate(tokens) if token == ":" and i]
