@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import ml_dtypes
 import numpy as np
 import pytest
-from kiln.mutations import FakeTorchTensor
-from kiln.test_golden import ENCODER_RULES
 
 import kiln_arrow
+from kiln.mutations import FakeTorchTensor
+from kiln.test_golden import ENCODER_RULES
 from kiln_arrow import KilnDtypeError, KilnError, Opaque
 
 

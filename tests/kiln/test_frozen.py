@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kiln.test_typetext import types
 
 import kiln_arrow
+from kiln.test_typetext import types
 from kiln_arrow import Dict, Directory, KilnEOFError, KilnError, KilnSchemaError, Leaf, List, Option
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
