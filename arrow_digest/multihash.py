@@ -144,7 +144,7 @@ class Multihash:
             ValueError: No such base.
 
         >>> Multihash(0x16, bytes(32)).encode("base58btc")[:6]
-        'zW1UMH'
+        'zW1ZSz'
         """
         if base not in _BY_NAME:
             raise ValueError(f"unknown base {base!r}: expected one of {', '.join(BASES)}")

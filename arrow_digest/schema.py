@@ -43,12 +43,12 @@ _DECIMALS = (lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Ty
 _INTERVALS = (lib.Type_INTERVAL_MONTHS, lib.Type_INTERVAL_DAY_TIME, lib.Type_INTERVAL_MONTH_DAY_NANO)
 
 _RESERVED = {
-    **dict.fromkeys(_INTERVALS, "intervals are reserved (type id 10)"),
-    lib.Type_STRUCT: "a struct inside a list is reserved (type id 12)",
-    lib.Type_SPARSE_UNION: "unions are reserved (type id 13)",
-    lib.Type_DENSE_UNION: "unions are reserved (type id 13)",
-    lib.Type_MAP: "maps are reserved (type id 16)",
-    lib.Type_DURATION: "durations are reserved (type id 17)",
+    **dict.fromkeys(_INTERVALS, ("interval", "intervals are reserved (type id 10)")),
+    lib.Type_STRUCT: ("struct", "a struct inside a list is reserved (type id 12)"),
+    lib.Type_SPARSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_DENSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_MAP: ("map", "maps are reserved (type id 16)"),
+    lib.Type_DURATION: ("duration", "durations are reserved (type id 17)"),
 }
 
 
@@ -115,14 +115,16 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     '0b000500'
     """
     encoded = b""
+    inner = data_type
     for _ in range(MAX_NESTING):
-        data_type = unwrap(data_type)
-        if data_type.id not in _LISTS:
-            if data_type.id not in _ENCODERS:
-                raise UnsupportedTypeError(path, data_type, _RESERVED.get(data_type.id, "unknown to the specification"))
-            return encoded + _ENCODERS[data_type.id](data_type)
+        inner = unwrap(inner)
+        if inner.id in _ENCODERS:
+            return encoded + _ENCODERS[inner.id](inner)
+        if inner.id not in _LISTS:
+            reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
+            raise UnsupportedTypeError(path, data_type, reason, reserved)
         encoded += struct.pack("<H", _LIST)
-        data_type = data_type.value_type
+        inner = inner.value_type
     raise UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
 
 

@@ -204,8 +204,12 @@ def _require_stream_start(file: InputFile, start: bytes) -> None:
     formats = "Parquet, Arrow IPC file, Arrow IPC stream, Feather"
     if not start:
         raise UnreadableError(file.name, "format", f"empty; expected one of {formats}")
-    length = int.from_bytes(start[4:8] if start[:4] == _STREAM_END[:4] else start[:4], "little")
+    marked = start[:4] == _STREAM_END[:4]
+    length = int.from_bytes(start[4:8] if marked else start[:4], "little")
     limit = file.seekable_size if file.seekable_size is not None else _METADATA_LIMIT
+    if marked and length > limit:
+        message = f"cut short: the stream's first message is {length} bytes long, the file {limit}"
+        raise UnreadableError(file.name, "truncated", message)
     if len(start) < 8 or not 0 < length <= limit:
         raise UnreadableError(file.name, "format", f"no Arrow data (tried {formats}): it begins with {start!r}")
 
