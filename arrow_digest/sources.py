@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet as pq
 
 from arrow_digest.errors import UnreadableError, UnsupportedTypeError
+from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, open_path, reading
 
 __all__ = ["Source", "open_source", "read_file", "read_producer"]
@@ -186,9 +185,8 @@ def _ipc_file_batches(reader: Any, name: str) -> Iterator[Any]:
 
 
 def _feather_v1(file: InputFile) -> Source:
-    with reading(file.name, "Feather V1"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that pyarrow means to drop the format is nothing the file's reader can change
-        table = pyarrow.feather.read_table(pa.PythonFile(file, mode="r"))
+    with reading(file.name, "Feather V1"):
+        table = read_feather_v1(file)
     return Source(file.name, table.schema, iter((table,)))
 
 

@@ -15,11 +15,11 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
-from helpers.command import COMMAND, IS_INSTALLED, arrow_digest_command, environment, run_python, shell
-from helpers.files import FORMATS, ipc_stream, parquet, sample_table
 
 import arrow_digest
 from arrow_digest import Multihash, RecordDigest, hash_file, logical_hash, physical_hash
+from helpers.command import COMMAND, IS_INSTALLED, arrow_digest_command, environment, run_python, shell
+from helpers.files import FORMATS, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
 LOGICAL = str(logical_hash(TABLE)).encode()

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from helpers.command import run_python
 from helpers.files import ipc_stream
 

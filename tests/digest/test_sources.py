@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 from arrow_digest import ArrowDigestError, UnreadableError, hash_file, inputs, logical_hash, physical_hash
 from arrow_digest.files import digest_file
 from arrow_digest.sources import open_source
+from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
 EXPECTED = logical_hash(TABLE)
@@ -52,11 +52,48 @@ def test_a_format_is_told_by_content_never_by_suffix(form, suffix, tmp_path):
     assert logical_hash(path) == logical_hash(str(path)) == EXPECTED
 
 
-def test_feather_v1_is_read_without_a_warning(tmp_path):
-    table = TABLE.select(["number", "text"])  # it knows no lists
-    content = feather(table, version=1)
-    assert content.startswith(b"FEA1")
-    assert logical_hash(write(tmp_path, content)) == logical_hash(table)
+FEATHER_V1_COLUMNS = {
+    "bool": pa.array([True, None, False] * 30),
+    **{str(t): pa.array([1, None, 100] * 30, t) for t in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
+    **{str(t): pa.array([1, None, 200] * 30, t) for t in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{str(t): pa.array([0.5, None, -2.0] * 30, t) for t in (pa.float32(), pa.float64())},
+    **{str(t): pa.array(["", None, "text"] * 30, t) for t in (pa.string(), pa.large_string())},
+    **{str(t): pa.array([b"", None, b"\xff"] * 30, t) for t in (pa.binary(), pa.large_binary())},
+    "category": pa.array(["one", None, "two"] * 30).dictionary_encode(),
+    "date": pa.array([0, None, -5] * 30, pa.date32()),
+    **{str(t): pa.array([0, None, 5] * 30, t) for t in (pa.time32("s"), pa.time32("ms"))},
+    **{str(t): pa.array([0, None, 5] * 30, t) for t in (pa.timestamp("s"), pa.timestamp("ns", "Europe/Paris"))},
+}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 63, 64, 65, 90])
+def test_feather_v1_is_read_whatever_its_columns(rows, tmp_path):
+    table = pa.table(FEATHER_V1_COLUMNS).slice(0, rows)
+    whole = pa.table({name: column.drop_null() for name, column in FEATHER_V1_COLUMNS.items()}).slice(0, rows)
+    for records in (table, whole, table.slice(rows // 2), pa.table({})):
+        content = feather(records, version=1)
+        assert content.startswith(b"FEA1")
+        path = write(tmp_path, content)
+        assert logical_hash(path) == logical_hash(records)
+        with open_source(path) as source:
+            assert source.schema.types == records.schema.types
+        for length in sorted({*range(4, 40), *range(4, len(content), 61), len(content) - 1}):
+            assert refusal(write(tmp_path, content[:length])).rule in ("truncated", "corrupt", "format")
+
+
+def test_feather_older_than_its_second_version_is_refused_as_such(tmp_path):
+    content = bytearray(feather(pa.table({"a": [1]}), version=1))
+    metadata = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rules = set()
+    for at in range(metadata, len(content) - 8):
+        if content[at] == 2:
+            changed = content.copy()
+            changed[at] = 1
+            try:
+                logical_hash(write(tmp_path, changed))
+            except UnreadableError as error:
+                rules.add(error.rule)
+    assert "version" in rules
 
 
 @pytest.mark.parametrize(
@@ -71,12 +108,12 @@ def test_feather_v1_is_read_without_a_warning(tmp_path):
         (b"PAR1" + bytes(50), "truncated"),
         (b"ARROW1", "corrupt"),
         (b"ARROW1\0\0", "corrupt"),
-        (b"FEA1", "corrupt"),
+        (b"FEA1", "truncated"),
         (b"\xff\xff\xff\xff", "format"),
         (STREAM_END, "format"),
         (b"\0\0\0\0\0\0\0\0", "format"),
-        (b"\xff\xff\xff\xff\x10\0\0\0", "format"),
-        (b"\xff\xff\xff\xff\xf0\xff\xff\x7f" + bytes(99), "format"),
+        (b"\xff\xff\xff\xff\x10\0\0\0", "truncated"),
+        (b"\xff\xff\xff\xff\xf0\xff\xff\x7f" + bytes(99), "truncated"),
         (b"a,b\n1,2\n3,4\n", "format"),
         (b"Obj\x01" + bytes(100), "format"),
         (b"ORC" + bytes(100), "format"),

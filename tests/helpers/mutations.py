@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from arrow_digest import ArrowDigestError, hash_file
-from helpers.files import ipc_file, ipc_stream, parquet, sample_table
+from helpers.files import feather, ipc_file, ipc_stream, parquet, sample_table
 
 MEMORY_LIMIT = 4 << 30  # of address space, of which importing pyarrow takes a part
 SECONDS = 10  # for one file of a few kilobytes
@@ -60,6 +60,7 @@ def seeds():
         ipc_stream(nested),
         ipc_stream(layouts),
         ipc_stream(table, use_legacy_format=True),
+        feather(sample_table().select(["number", "text", "word"]), version=1),
     ]
 
 
