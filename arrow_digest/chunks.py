@@ -1,7 +1,8 @@
 """Tables and batches as record batches of a size that is worth a turn.
 
 A batch costs the same work for each column however few rows it has. Tiny chunks are joined first, by pyarrow, so that a
-table in one-row chunks costs about what the same table costs in one piece.
+table in one-row chunks costs about what the same table costs in one piece; huge batches are cut, so that memory does
+not depend on how the rows come.
 """
 
 from __future__ import annotations
@@ -11,36 +12,39 @@ from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.schema import Leaf
-from arrow_digest.structure import describe_leaf, follows_values
+from arrow_digest.structure import describe_leaf
 
 __all__ = ["joined"]
 
-# Chunks with fewer rows are joined, to pieces of up to so many rows and bytes.
+# Chunks with fewer rows are joined, to pieces of about so many rows and bytes.
 _SMALL_ROWS = 4096
 _PIECE_ROWS = 1 << 16
 _PIECE_BYTES = 1 << 24
+# Batches of more rows are cut.
+_MOST_ROWS = 1 << 20
 
 
 def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
-    """Yield the same rows in order as record batches, with tiny ones joined.
+    """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Args:
         batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects.
         leaves: The leaf columns of each of them.
 
     Raises:
-        InvalidArrayError: An array points outside its buffers, where joining would have followed it.
+        InvalidArrayError: An array points outside its buffers, where joining or cutting would have followed it.
     """
     small: list[Any] = []
     rows = size = 0
     for batch in batches:
         if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
-            _require_valid(batch)
+            _require_valid(batch, leaves)
             small.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
+            rows, size = rows + batch.num_rows, size + _byte_size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
         yield from _flush(small, leaves)
@@ -48,7 +52,7 @@ def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         if isinstance(batch, pa.Table):
             yield from _table_batches(batch, leaves)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
-            yield batch
+            yield from _cut(batch, leaves)
     yield from _flush(small, leaves)
 
 
@@ -74,38 +78,96 @@ def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         return
     chunks = max(column.num_chunks for column in table.itercolumns())
     if table.num_rows >= chunks * _SMALL_ROWS or chunks <= 1:
-        yield from table.to_batches()
+        for batch in table.to_batches():
+            yield from _cut(batch, leaves)
     else:
         yield from _joined_pieces(table, leaves)
 
 
+def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+    if batch.num_rows <= _MOST_ROWS or not batch.num_columns:
+        yield batch
+        return
+    _require_valid(batch, leaves)
+    for start in range(0, batch.num_rows, _MOST_ROWS):
+        yield batch.slice(start, _MOST_ROWS)
+
+
 def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
-    _require_valid(table)
+    _require_valid(table, leaves)
     _require_joinable(table, leaves)
-    row_size = max(table.nbytes // max(table.num_rows, 1), 1)
+    for piece in _pieces(table):
+        joined_piece = piece
+        with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
+            joined_piece = piece.combine_chunks()
+        yield from joined_piece.to_batches()
+
+
+def _pieces(table: Any) -> Iterator[Any]:
+    """Cut a table, first by the average size of its rows, then those pieces whose rows are much larger."""
+    row_size = max(_byte_size(table) // max(table.num_rows, 1), 1)
     step = min(max(_PIECE_BYTES // row_size, 1), _PIECE_ROWS)
     for start in range(0, table.num_rows, step):
         piece = table.slice(start, step)
-        with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
-            piece = piece.combine_chunks()
-        yield from piece.to_batches()
+        if 1 < piece.num_rows < table.num_rows and _byte_size(piece) > 2 * _PIECE_BYTES:
+            yield from _pieces(piece)
+        else:
+            yield piece
 
 
-def _require_valid(data: Any) -> None:
+def _byte_size(data: Any) -> int:
+    try:
+        return int(data.nbytes)
+    except pa.ArrowException:  # the oldest pyarrow cannot tell for views; whole buffers are more than enough
+        return int(data.get_total_buffer_size())
+
+
+def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
     try:
         data.validate()
     except pa.ArrowInvalid as error:
+        for leaf in leaves:  # which says more
+            _describe_chunks(data.column(leaf.indices[0]), leaf)
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
 def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
     for leaf in leaves:
         column = table.column(leaf.indices[0])
-        if not follows_values(column.type):
-            continue
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid:
-            # Full validation also looks at what values mean. Only a broken structure is refused.
-            for chunk in column.iterchunks():
-                describe_leaf(chunk, leaf.indices, leaf.path)
+        # Full validation also looks at what values mean. Only a broken structure is refused.
+        if _follows(column.type) and not (_is_valid(column) or _is_valid(_blind(column))):
+            _describe_chunks(column, leaf)
+
+
+def _follows(data_type: Any) -> bool:
+    """Return whether copying a part of such an array follows offsets, views, indices or run ends.
+
+    pyarrow copies them without looking: a broken one reaches into foreign memory, or becomes one that looks sound.
+    """
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _follows(data_type.storage_type)
+    if pt.is_struct(data_type):
+        return any(_follows(data_type.field(index).type) for index in range(data_type.num_fields))
+    has_fixed_width = pt.is_primitive(data_type) or pt.is_decimal(data_type) or pt.is_fixed_size_binary(data_type)
+    return not (has_fixed_width or pt.is_null(data_type))
+
+
+def _is_valid(column: Any) -> bool:
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+_BLIND = ((pt.is_string, pa.binary()), (pt.is_large_string, pa.large_binary()), (pt.is_string_view, pa.binary_view()))
+
+
+def _blind(column: Any) -> Any:
+    """Return text as binary, for validation that does not care about characters."""
+    return next((column.cast(binary) for is_text, binary in _BLIND if is_text(column.type)), column)
+
+
+def _describe_chunks(column: Any, leaf: Leaf) -> None:
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        describe_leaf(chunk, leaf.indices, leaf.path)
