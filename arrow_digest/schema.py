@@ -86,19 +86,37 @@ _ENCODERS: dict[int, Callable[[Any], bytes]] = {
 }
 
 
-def unwrap(data_type: Any) -> Any:
+def unwrap(data_type: Any, path: tuple[str, ...] = ()) -> Any:
     """Return what a type encodes: extension, dictionary and run-end encodings are peeled off.
+
+    Args:
+        data_type: Any `pyarrow.DataType`.
+        path: Where it stands, for errors.
+
+    Raises:
+        UnsupportedTypeError: More encodings of encodings than Arrow allows levels of nesting.
 
     >>> unwrap(pa.dictionary(pa.int8(), pa.string()))
     DataType(string)
     """
-    while True:
-        if isinstance(data_type, pa.BaseExtensionType):
-            data_type = data_type.storage_type
-        elif data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
-            data_type = data_type.value_type
-        else:
-            return data_type
+    base = data_type
+    for _ in range(MAX_NESTING):
+        inner = _peel(base)
+        if inner is None:
+            return base
+        base = inner
+    raise _too_deep(path, data_type)
+
+
+def _peel(data_type: Any) -> Any | None:
+    """Return the type that an extension or encoding stands for, None for a plain type."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return data_type.storage_type
+    return data_type.value_type if data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED) else None
+
+
+def _too_deep(path: tuple[str, ...], data_type: Any) -> UnsupportedTypeError:
+    return UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
 
 
 def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
@@ -116,14 +134,23 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     """
     encoded = b""
     for _ in range(MAX_NESTING):
-        data_type = unwrap(data_type)
-        if data_type.id not in _LISTS:
-            if data_type.id not in _ENCODERS:
-                raise UnsupportedTypeError(path, data_type, _RESERVED.get(data_type.id, "unknown to the specification"))
-            return encoded + _ENCODERS[data_type.id](data_type)
-        encoded += struct.pack("<H", _LIST)
-        data_type = data_type.value_type
-    raise UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
+        inner = _peel(data_type)
+        if inner is None and data_type.id not in _LISTS:
+            return encoded + _encode_values(data_type, path)
+        if inner is None:
+            encoded += struct.pack("<H", _LIST)
+            inner = data_type.value_type
+        data_type = inner
+    raise _too_deep(path, data_type)
+
+
+def _encode_values(data_type: Any, path: tuple[str, ...]) -> bytes:
+    if data_type.id not in _ENCODERS:
+        raise UnsupportedTypeError(path, data_type, _RESERVED.get(data_type.id, "unknown to the specification"))
+    try:
+        return _ENCODERS[data_type.id](data_type)
+    except UnicodeDecodeError as error:
+        raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 
 
 def logical_type(data_type: Any) -> Any:
@@ -227,7 +254,7 @@ def flatten(schema: Any) -> FlatSchema:
     for path, indices, data_type in _walk(schema, (), ()):
         name = path[-1].encode("utf-8")
         preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
-        if unwrap(data_type).id == lib.Type_STRUCT:
+        if unwrap(data_type, path).id == lib.Type_STRUCT:
             fields.append(Field(path, None, data_type))
         else:
             encoded = encode_type(data_type, path)
@@ -249,8 +276,8 @@ def _walk(
             raise UnsupportedTypeError(here, field.type, f"its name is not UTF-8 ({error.reason})") from None
         here = (*path, name)
         if len(here) > MAX_NESTING:
-            raise UnsupportedTypeError(here, field.type, f"nested deeper than {MAX_NESTING} levels")
+            raise _too_deep(here, field.type)
         yield here, (*indices, index), field.type
-        inner = unwrap(field.type)
+        inner = unwrap(field.type, here)
         if inner.id == lib.Type_STRUCT:
             yield from _walk(inner, here, (*indices, index))
