@@ -123,12 +123,15 @@ def _byte_size(data: Any) -> int:
 
 
 def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
-    try:
-        data.validate()
-    except pa.ArrowInvalid as error:
-        for leaf in leaves:  # which says more
-            _describe_chunks(data.column(leaf.indices[0]), leaf)
-        raise InvalidArrayError((), "buffer", str(error)) from error
+    for index in range(data.num_columns):
+        column = data.column(index)
+        try:
+            column.validate()
+        except pa.ArrowInvalid as error:
+            for leaf in leaves:  # which says more
+                if leaf.indices[0] == index:
+                    _describe_chunks(column, leaf)
+            raise InvalidArrayError((data.schema.field(index).name,), "buffer", str(error)) from error
 
 
 def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:

@@ -20,8 +20,8 @@ __all__ = ["require_lengths"]
 # What pyarrow's refusals speak of, in the order to look for it, and the rule that is.
 _RULES = (
     (re.compile(r"buffer", re.IGNORECASE), "buffer"),
-    (re.compile(r"null count", re.IGNORECASE), "nulls"),
     (re.compile(r"run.?end", re.IGNORECASE), "run_ends"),
+    (re.compile(r"null.count", re.IGNORECASE), "nulls"),
     (re.compile(r"offset", re.IGNORECASE), "offsets"),
     (re.compile(r"length", re.IGNORECASE), "child_length"),
 )

@@ -235,8 +235,6 @@ def _validity(array: Any, path: tuple[str, ...]) -> Bitmap | None:
 
 
 def _null(array: Any, path: tuple[str, ...]) -> Node:
-    if array.null_count != len(array):
-        raise InvalidArrayError(path, "nulls", f"expected {len(array)} nulls, found a count of {array.null_count}")
     return Node(Kind.NULL, len(array), array)
 
 
