@@ -19,6 +19,7 @@ import pytest
 
 import arrow_digest
 import kiln_arrow
+from helpers.command import environment
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -64,7 +65,8 @@ def test_every_public_name_has_a_docstring():
 @pytest.mark.usefixtures("in_a_folder_with_orders")
 @pytest.mark.parametrize("body", blocks("python"))
 def test_python_examples_run(body):
-    result = subprocess.run([sys.executable, "-W", "error", "-c", body], capture_output=True, text=True, check=False)
+    run = [sys.executable, "-W", "error", "-c", body]
+    result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == 0, result.stderr
 
 
@@ -76,7 +78,7 @@ def test_commands_print_what_is_shown(body):
         program, *arguments = shlex.split(line)
         module = program.replace("-", "_")
         run = [sys.executable, "-c", f"from {module}.cli import main; main()", *arguments]
-        result = subprocess.run(run, capture_output=True, text=True, check=False)
+        result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
         assert (result.stdout, result.returncode) == (expected, 0), result.stderr
 
 
