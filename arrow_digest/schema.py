@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import lib
@@ -174,8 +174,7 @@ def logical_type(data_type: Any) -> Any:
     return data_type
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field of a schema at any depth.
 
     Attributes:
@@ -194,8 +193,7 @@ class Field:
         return f"{format_path(self.path)}: {kind}"
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A column that is not a struct.
 
     Attributes:
