@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from arrow_digest.encode import encode, kernels, row_validity
+from arrow_digest.encode import encode, kernels, library, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.structure import Column
 
@@ -95,11 +95,10 @@ def _lane_hasher(function: DigestFunction, alone: bool) -> Callable[[], Hasher] 
     """Return what starts a hasher that advances in a SIMD lane, or None where another is faster."""
     active = kernels()
     # One lane without the instructions that came with AVX2 is slower than OpenSSL.
-    if function.name != "sha3-256" or active.name != "native" or (alone and active.lanes < 4):
+    if library is None or active.name != "native" or function.name != "sha3-256" or (alone and active.lanes < 4):
         return None
-    from arrow_digest.encode.native import Sha3
-
-    return Sha3
+    hasher: Callable[[], Hasher] = library.Sha3
+    return hasher
 
 
 class LeafPool:
@@ -161,9 +160,8 @@ def _portable(digests: Sequence[LeafDigest], columns: Sequence[Column], threads:
 
 
 def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: int) -> tuple[_Feed, _Shares]:
-    from arrow_digest.encode.native import Rows
-
-    rows = Rows(columns, kernels().lanes)
+    assert library is not None
+    rows = library.Rows(columns, kernels().lanes)
 
     def feed(share: Sequence[int]) -> None:
         in_lanes = [index for index in share if digests[index].in_lanes]

@@ -266,7 +266,7 @@ def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: 
         return np.zeros(1, dtype)
     offsets = _view(buffer, dtype, array.offset, length + 1, path, "offsets")
     falls = offsets[1:] < offsets[:-1]
-    if falls.any():
+    if np.count_nonzero(falls):
         slot = int(np.argmax(falls))
         message = f"expected increasing offsets, found {offsets[slot]} then {offsets[slot + 1]}"
         raise InvalidArrayError(path, "offsets", message, slot)

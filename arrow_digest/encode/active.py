@@ -5,8 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 
-__all__ = ["Kernels", "kernels"]
+__all__ = ["Kernels", "kernels", "library"]
+
+# `encode.native` where the C library is installed.
+library: ModuleType | None
+try:
+    from arrow_digest.encode import native as library
+except ImportError as error:
+    library, _missing = None, error
 
 _KERNELS = "ARROW_DIGEST_KERNELS"
 _LANES = "ARROW_DIGEST_LANES"
@@ -47,13 +55,11 @@ def kernels() -> Kernels:
         raise ValueError(f"{_KERNELS}: expected native or portable, found {wanted!r}")
     if wanted == "portable":
         return Kernels("portable", 1, f"{_KERNELS} is portable")
-    try:
-        from arrow_digest.encode import native
-    except ImportError as error:
+    if library is None:
         if wanted:
-            raise
-        return Kernels("portable", 1, f"installed without the native kernels ({error})")
-    lanes, why = _lanes(native.max_lanes())
+            raise _missing
+        return Kernels("portable", 1, f"installed without the native kernels ({_missing})")
+    lanes, why = _lanes(library.max_lanes())
     return Kernels("native", lanes, why)
 
 

@@ -151,19 +151,20 @@ class Rows:
             self._alive.append(parents)
 
     def _describe_node(self, target: Any, node: Node) -> None:
-        target.kind, target.length, target.origin = node.kind, node.length, node.origin
-        target.width = node.width if node.kind in _WIDTHS else node.values.itemsize
+        kind = node.kind
+        target.kind, target.length, target.origin = kind, node.length, node.origin
+        target.width = node.width if kind in _WIDTHS else node.values.itemsize
         if node.validity is not None:
             self._point(target.validity, node.validity)
         if node.bits is None:
             target.values = self._address(node.values)
         else:
             target.values, target.origin = self._address(node.bits.data), node.bits.offset
-        if node.kind is Kind.BINARY:
+        if kind is Kind.BINARY:
             target.data, target.data_size = self._address(node.data), node.data.size
-        elif node.kind is Kind.LIST_VIEW:
+        elif kind is Kind.LIST_VIEW:
             target.sizes = self._address(node.sizes)
-        elif node.kind is Kind.VIEW:
+        elif kind is Kind.VIEW:
             self._describe_buffers(target, node.array.buffers()[2:])
 
     def _describe_buffers(self, target: Any, buffers: list[Any]) -> None:
