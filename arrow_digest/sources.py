@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arrow_digest.errors import UnreadableError, UnsupportedTypeError
+from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
 from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, open_path, reading
 
@@ -85,17 +85,46 @@ def read_producer(data: Any) -> Source:
         return Source(name, data.schema, iter((data,)))
     if isinstance(data, pa.RecordBatch):
         return Source(name, data.schema, iter((data,)))
-    if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
-        raise UnsupportedTypeError((), data.type, "expected records, found one array: ArrayDigest takes those")
+    if isinstance(data, pa.ChunkedArray):
+        _require_records(data.type)
+        return Source(name, pa.schema(list(data.type)), (_record_batch(chunk) for chunk in data.chunks))
     if hasattr(data, "__arrow_c_stream__"):
         with reading(name, "stream of records"):
-            reader = pa.RecordBatchReader.from_stream(data)
+            # Export and import would lose the sizes of buffers, so that nothing could be checked any more.
+            reader = data if isinstance(data, pa.RecordBatchReader) else _open_stream(data)
         return Source(name, reader.schema, _batches(reader, name, "stream of records"))
     if hasattr(data, "__arrow_c_array__"):
         with reading(name, "record batch"):
-            batch = pa.record_batch(data)
+            array = data if isinstance(data, pa.Array) else pa.array(data)
+            batch = _record_batch(array)
         return Source(name, batch.schema, iter((batch,)))
     raise TypeError(f"expected a path or an object that exports Arrow records, found {name}")
+
+
+def _open_stream(data: Any) -> Any:
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        if "non-struct type" not in str(error):
+            raise
+        raise _not_records(str(error).rpartition(" ")[2]) from error
+
+
+def _require_records(data_type: Any) -> None:
+    if not pa.types.is_struct(data_type):
+        raise _not_records(data_type)
+
+
+def _not_records(data_type: Any) -> UnsupportedTypeError:
+    return UnsupportedTypeError((), data_type, "expected records, found one array: ArrayDigest takes those")
+
+
+def _record_batch(array: Any) -> Any:
+    """Return a struct array, sliced or not, as the records it is."""
+    _require_records(array.type)
+    if array.null_count:
+        raise InvalidArrayError((), "nulls", f"expected records, found structs of which {array.null_count} are null")
+    return pa.RecordBatch.from_struct_array(array)
 
 
 def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
