@@ -9,6 +9,7 @@ import tracemalloc
 
 import ml_dtypes
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -279,7 +280,30 @@ def test_views_cannot_be_written_nor_made_writable(as_buffer):
         directory["a"][0] = 9
     with pytest.raises(ValueError, match="WRITEABLE"):
         directory["a"].flags.writeable = True
-    assert directory.tensors[1][1].data.readonly
+    opaque = directory.tensors[1][1].data
+    assert opaque.readonly
+    for view in (directory["a"], opaque, memoryview(directory["a"])):
+        with pytest.raises(ValueError, match="WRITEABLE"):  # NumPy looks past a memoryview at what it is a view of
+            np.ndarray((1,), np.uint8, view).flags.writeable = True
+    base = directory["a"].base
+    while isinstance(base, np.ndarray):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            base.setflags(write=True)
+        base = base.base
+    assert base.readonly
+
+
+@pytest.mark.parametrize("mutable", [False, True])
+def test_arrows_memory_cannot_be_written_through_a_view(mutable):
+    data = kiln_arrow.encode([("a", np.arange(4)), ("o", Opaque("u1", (1,), "l", b"x"))])
+    buffer = pa.py_buffer(bytearray(data) if mutable else data)
+    assert buffer.is_mutable == mutable
+    for _, tensor in kiln_arrow.decode(buffer).tensors:
+        source = tensor.data if isinstance(tensor, Opaque) else tensor
+        assert memoryview(source).readonly
+        for made in (np.ndarray((1,), np.uint8, source), np.asarray(source), np.frombuffer(source, np.uint8)):
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                made.flags.writeable = True
 
 
 def test_reading_takes_no_memory_for_the_payload():
@@ -308,11 +332,12 @@ def test_copies_are_made_as_numpy_2_makes_them(row, shift):
     copied = kiln_arrow.decode(buffer, copy=True)["x"]
     assert not np.shares_memory(copied, memory)
     assert copied.flags.writeable
-    if suits:
-        assert np.shares_memory(kiln_arrow.decode(buffer, copy=False)["x"], memory)
-    else:
-        with pytest.raises(ValueError, match=r"copy=False.*'x'"):
-            kiln_arrow.decode(buffer, copy=False)
+    for never in (False, 0, np.False_):
+        if suits:
+            assert np.shares_memory(kiln_arrow.decode(buffer, copy=never)["x"], memory)
+        else:
+            with pytest.raises(ValueError, match=r"copy=False.*'x'"):
+                kiln_arrow.decode(buffer, copy=never)
     assert the_same(found, np.ones(3, row.numpy))
     assert the_same(copied, found)
 
