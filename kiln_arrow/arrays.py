@@ -131,7 +131,7 @@ def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
 def utf8(text: str, index: int, name: str | None) -> bytes:
     """Returns the strict UTF-8 bytes of a name, whose length a descriptor can hold."""
     try:
-        encoded = text.encode()
+        encoded = str.encode(text)  # a subclass may encode itself to anything
     except UnicodeEncodeError as error:
         raise KilnError("utf8", f"expected text without surrogates, found {shown(text)}", None, index, name) from error
     if len(encoded) >= U32_END:
@@ -143,15 +143,16 @@ def _as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
     torch = sys.modules.get("torch")  # whoever holds a torch tensor has imported torch
     if torch is not None and isinstance(tensor, getattr(torch, "Tensor", ())):
         return _from_torch(tensor, torch, index, name)
-    if isinstance(tensor, np.ma.MaskedArray):
-        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
-    if not hasattr(tensor, "__array__"):
-        raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
     try:
-        return np.asarray(tensor)
+        array = np.asanyarray(tensor) if hasattr(tensor, "__array__") else None
     except Exception as error:  # a foreign __array__ may raise anything
-        sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {error}"
+        sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {shown(error)}"
         raise KilnError("array", sentence, None, index, name) from error
+    if array is None:
+        raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
+    if isinstance(array, np.ma.MaskedArray):  # as given, or as __array__ returned it
+        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
+    return np.asarray(array)
 
 
 def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArray[Any]:

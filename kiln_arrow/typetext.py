@@ -144,9 +144,11 @@ def tokens(kind: Type) -> Iterator[str]:
             pending.append("}")
             for name, field in reversed(item.fields):
                 pending += [",", field, ":", name]
-        else:
+        elif isinstance(item, (List, Dict, Option)):
             yield _OPENING_TOKENS[type(item)]
             pending += ["}", ",", item.item if isinstance(item, List) else item.value]
+        else:
+            raise KilnError("syntax", f"expected a type, found {shown(item)}")
 
 
 def _parse_type(text: str, at: int, depth: int) -> tuple[Type, int]:
