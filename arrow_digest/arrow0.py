@@ -15,6 +15,7 @@ from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafDigest, LeafPool, thread_count
 from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
 from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.inputs import reading
 from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.schema import encode_type, flatten, logical_type, unwrap
 from arrow_digest.sources import Source, open_source, read_producer
@@ -106,6 +107,7 @@ class ArrayDigest:
         Raises:
             SchemaMismatchError: It is of another type.
             InvalidArrayError: It points outside its own buffers. Nothing of it was fed.
+            UnreadableError: Its producer failed. Nothing of it was fed.
         """
         _require_sound(self._broken)
         chunks = _array_chunks(array)
@@ -304,9 +306,12 @@ def _require_sound(broken: bool) -> None:
 
 
 def _array_chunks(array: Any) -> list[Any]:
+    name = type(array).__name__
     if hasattr(array, "__arrow_c_array__"):
-        return [array if isinstance(array, pa.Array) else pa.array(array)]
+        with reading(name, "array"):
+            return [array if isinstance(array, pa.Array) else pa.array(array)]
     if hasattr(array, "__arrow_c_stream__"):
-        chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array(array)
+        with reading(name, "stream of arrays"):
+            chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array(array)
         return [chunk for chunk in chunked.chunks if len(chunk)] or [pa.array([], chunked.type)]
-    raise TypeError(f"expected an object that exports an Arrow array, found {type(array).__name__}")
+    raise TypeError(f"expected an object that exports an Arrow array, found {name}")

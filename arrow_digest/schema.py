@@ -86,19 +86,37 @@ _ENCODERS: dict[int, Callable[[Any], bytes]] = {
 }
 
 
-def unwrap(data_type: Any) -> Any:
+def unwrap(data_type: Any, path: tuple[str, ...] = ()) -> Any:
     """Return what a type encodes: extension, dictionary and run-end encodings are peeled off.
+
+    Args:
+        data_type: Any `pyarrow.DataType`.
+        path: Where it stands, for errors.
+
+    Raises:
+        UnsupportedTypeError: More encodings of encodings than Arrow allows levels of nesting.
 
     >>> unwrap(pa.dictionary(pa.int8(), pa.string()))
     DataType(string)
     """
-    while True:
-        if isinstance(data_type, pa.BaseExtensionType):
-            data_type = data_type.storage_type
-        elif data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
-            data_type = data_type.value_type
-        else:
-            return data_type
+    base = data_type
+    for _ in range(MAX_NESTING):
+        inner = _peel(base)
+        if inner is None:
+            return base
+        base = inner
+    raise _too_deep(path, data_type)
+
+
+def _peel(data_type: Any) -> Any | None:
+    """Return the type that an extension or encoding stands for, None for a plain type."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return data_type.storage_type
+    return data_type.value_type if data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED) else None
+
+
+def _too_deep(path: tuple[str, ...], data_type: Any) -> UnsupportedTypeError:
+    return UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
 
 
 def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
@@ -117,15 +135,25 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     encoded = b""
     inner = data_type
     for _ in range(MAX_NESTING):
-        inner = unwrap(inner)
-        if inner.id in _ENCODERS:
-            return encoded + _ENCODERS[inner.id](inner)
-        if inner.id not in _LISTS:
-            reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
-            raise UnsupportedTypeError(path, data_type, reason, reserved)
-        encoded += struct.pack("<H", _LIST)
-        inner = inner.value_type
-    raise UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
+        peeled = _peel(inner)
+        if peeled is not None:
+            inner = peeled
+        elif inner.id in _LISTS:
+            encoded += struct.pack("<H", _LIST)
+            inner = inner.value_type
+        else:
+            return encoded + _encode_values(inner, data_type, path)
+    raise _too_deep(path, data_type)
+
+
+def _encode_values(inner: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
+    if inner.id not in _ENCODERS:
+        reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
+        raise UnsupportedTypeError(path, data_type, reason, reserved)
+    try:
+        return _ENCODERS[inner.id](inner)
+    except UnicodeDecodeError as error:
+        raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 
 
 def logical_type(data_type: Any) -> Any:
@@ -229,7 +257,7 @@ def flatten(schema: Any) -> FlatSchema:
     for path, indices, data_type in _walk(schema, (), ()):
         name = path[-1].encode("utf-8")
         preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
-        if unwrap(data_type).id == lib.Type_STRUCT:
+        if unwrap(data_type, path).id == lib.Type_STRUCT:
             fields.append(Field(path, None, data_type))
         else:
             encoded = encode_type(data_type, path)
@@ -251,8 +279,8 @@ def _walk(
             raise UnsupportedTypeError(here, field.type, f"its name is not UTF-8 ({error.reason})") from None
         here = (*path, name)
         if len(here) > MAX_NESTING:
-            raise UnsupportedTypeError(here, field.type, f"nested deeper than {MAX_NESTING} levels")
+            raise _too_deep(here, field.type)
         yield here, (*indices, index), field.type
-        inner = unwrap(field.type)
+        inner = unwrap(field.type, here)
         if inner.id == lib.Type_STRUCT:
             yield from _walk(inner, here, (*indices, index))

@@ -20,8 +20,9 @@ import pyarrow as pa
 from pyarrow import lib
 
 from arrow_digest.errors import InvalidArrayError
+from arrow_digest.lengths import require_lengths
 
-__all__ = ["INLINE_VIEW", "Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf", "follows_values"]
+__all__ = ["INLINE_VIEW", "Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf"]
 
 # A view of up to this many bytes holds them itself.
 INLINE_VIEW = 12
@@ -105,22 +106,6 @@ _FIXED_TYPES = frozenset(
 )
 
 
-def follows_values(data_type: Any) -> bool:
-    """Return whether joining arrays of this type follows offsets or indices that only `describe` checks.
-
-    Plain offsets are copied and shifted by their ends, which pyarrow checks by itself; views of lists, dictionary
-    indices and run ends are looked up.
-    """
-    if isinstance(data_type, pa.BaseExtensionType):
-        return follows_values(data_type.storage_type)
-    if data_type.id in (
-        *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED),
-        *(lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW),
-    ):
-        return True
-    return any(follows_values(data_type.field(index).type) for index in range(data_type.num_fields))
-
-
 def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> Column:
     """Return the checked description of one leaf under a top-level column.
 
@@ -132,18 +117,13 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
     Raises:
         InvalidArrayError: The array points outside its buffers.
     """
+    require_lengths(column, path[:1])
     rows = _Rows(len(column))
     for index in indices[1:]:
         column = rows.follow(column, path)
         rows.require_valid(_validity(column, path))
-        if column.type.num_fields <= index:
-            raise InvalidArrayError(path, "child_length", f"a struct has {column.type.num_fields} children")
-        child = column.field(index)
-        if len(child) != len(column):
-            message = f"a struct of {len(column)} rows has a child of {len(child)}"
-            raise InvalidArrayError(path, "child_length", message)
-        column = child
-    return rows.column(describe(column, path))
+        column = column.field(index)
+    return rows.column(_describe(column, path))
 
 
 class _Rows:
@@ -162,7 +142,7 @@ class _Rows:
             if isinstance(array.type, pa.BaseExtensionType):
                 array = array.storage
                 continue
-            node = describe(array, path, follow=False)
+            node = _describe(array, path, follow=False)
             if self._slots is None:
                 self._slots, self._valid = np.arange(self._count), np.ones(self._count, np.bool_)
             self.require_valid(node.validity)
@@ -192,21 +172,26 @@ class _Rows:
         return Column(leaf, tuple(self._parents))
 
 
-def describe(array: Any, path: tuple[str, ...] = (), *, follow: bool = True) -> Node:
+def describe(array: Any, path: tuple[str, ...] = ()) -> Node:
     """Return the checked description of an array that is no struct.
 
     Args:
         array: A `pyarrow.Array` of a type that arrow0 encodes.
         path: Where it stands, for errors.
-        follow: False to describe the indices of a dictionary, or the runs, without the values under them.
 
     Raises:
         InvalidArrayError: It points outside its buffers, or lies in a device's memory.
     """
+    require_lengths(array, path)
+    return _describe(array, path)
+
+
+def _describe(array: Any, path: tuple[str, ...], *, follow: bool = True) -> Node:
+    """Describe an array; the indices of a dictionary or the runs without the values under them if not to `follow`."""
     if not array.is_cpu:
         raise InvalidArrayError(path, "device", f"expected CPU memory, found {array.device_type}")
     if isinstance(array.type, pa.BaseExtensionType):
-        return describe(array.storage, path, follow=follow)
+        return _describe(array.storage, path, follow=follow)
     type_id = array.type.id
     if type_id in _FIXED_TYPES:
         return _fixed(array, path, Kind.FIXED)
@@ -238,10 +223,15 @@ def _bitmap(buffer: Any, offset: int, length: int, path: tuple[str, ...], what: 
 
 def _validity(array: Any, path: tuple[str, ...]) -> Bitmap | None:
     # As pyarrow reads it: a null count of 0 is believed, and without a bitmap there are no nulls.
-    buffer = array.buffers()[0]
-    if buffer is None or len(array) == 0 or array.null_count == 0:
+    buffer, length = array.buffers()[0], len(array)
+    if buffer is None or length == 0:
         return None
-    return _bitmap(buffer, array.offset, len(array), path, "validity")
+    bitmap = _bitmap(buffer, array.offset, length, path, "validity")
+    # Only now: where the count is not known, pyarrow counts the bits, and trusts that they are there.
+    null_count = array.null_count
+    if null_count > length:
+        raise InvalidArrayError(path, "nulls", f"expected at most {length} nulls, found a count of {null_count}")
+    return bitmap if null_count else None
 
 
 def _null(array: Any, path: tuple[str, ...]) -> Node:
@@ -321,7 +311,7 @@ def _unpack(bitmap: Bitmap, length: int) -> npt.NDArray[np.bool_]:
 def _list(array: Any, path: tuple[str, ...], dtype: str) -> Node:
     offsets = _offsets(array, dtype, path, len(array.values))
     first, last = int(offsets[0]), int(offsets[-1])
-    child = describe(array.values.slice(first, last - first), path)
+    child = _describe(array.values.slice(first, last - first), path)
     validity = _validity(array, path)
     return Node(Kind.LIST, len(array), array, validity, values=offsets, origin=first, child=child)
 
@@ -332,7 +322,7 @@ def _fixed_size_list(array: Any, path: tuple[str, ...]) -> Node:
     if first + count > len(items):
         message = f"expected {first + count} items, found {len(items)}"
         raise InvalidArrayError(path, "child_length", message)
-    child = describe(items.slice(first, count), path)
+    child = _describe(items.slice(first, count), path)
     return Node(Kind.FIXED_LIST, length, array, _validity(array, path), width=width, child=child)
 
 
@@ -349,7 +339,7 @@ def _list_view(array: Any, path: tuple[str, ...], dtype: str) -> Node:
     used = sizes > 0 if validity is None else (sizes > 0) & _unpack(validity, length)
     first = int(starts[used].min()) if used.any() else 0
     last = int((starts[used] + sizes[used]).max()) if used.any() else 0
-    child = describe(items.slice(first, last - first), path)
+    child = _describe(items.slice(first, last - first), path)
     return replace(node, origin=first, child=child)
 
 
@@ -361,12 +351,12 @@ def _dictionary(array: Any, path: tuple[str, ...], follow: bool) -> Node:
     node = Node(Kind.DICTIONARY, length, array, _validity(array, path), values=indices)
     wrong = (indices < 0) | (indices >= len(dictionary))
     _refuse_where(wrong, node, path, "indices", f"an index reaches outside the {len(dictionary)} dictionary values")
-    return replace(node, child=describe(dictionary, path)) if follow else node
+    return replace(node, child=_describe(dictionary, path)) if follow else node
 
 
 def _run_end(array: Any, path: tuple[str, ...], follow: bool) -> Node:
     length, offset, runs, items = len(array), array.offset, array.run_ends, array.values
-    ends = describe(runs, path)
+    ends = _describe(runs, path)
     run_ends = ends.values.view(f"<i{ends.width}")
     if ends.validity is not None or len(runs) != len(items):
         message = f"expected as many run ends as values and no null, found {len(runs)} for {len(items)} values"
@@ -377,7 +367,7 @@ def _run_end(array: Any, path: tuple[str, ...], follow: bool) -> Node:
     if length and (len(run_ends) == 0 or run_ends[-1] < offset + length):
         last = run_ends[-1] if len(run_ends) else 0
         raise InvalidArrayError(path, "run_ends", f"expected runs up to row {offset + length}, found {last}")
-    child = describe(items, path) if follow else None
+    child = _describe(items, path) if follow else None
     return Node(Kind.RUN_END, length, array, values=run_ends, origin=offset, child=child)
 
 
