@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from kiln_arrow.directory import Directory, plan_of
 from kiln_arrow.encoder import parts_of
 from kiln_arrow.errors import KilnError, Rule, end_of_buffer, shown
 from kiln_arrow.layout import HEADER_SIZE
-from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type
+from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type, remembered
 
 Parts = list["bytes | memoryview"]
 
@@ -82,7 +81,7 @@ def thaw_at(type_text: str, view: memoryview, at: int) -> Any:
     return value
 
 
-@lru_cache(maxsize=256)
+@remembered
 def codec_of(type_text: str) -> Codec:
     """Returns the codec of a canonical type text."""
     return _codec(parse_type(type_text))

@@ -1,10 +1,12 @@
 """Directories: what goes in comes out, as the one byte string of its tensors, through views that cannot be written."""
 
+import contextlib
 import gc
 import os
 import pickle
 import subprocess
 import sys
+import threading
 import tracemalloc
 
 import ml_dtypes
@@ -491,3 +493,51 @@ def test_opaque_tensors_are_equal_by_their_parts():
     assert one == Opaque(np.dtype("f4"), (2, 2), "csr", bytearray(b"ab"))
     assert one != Opaque("float32", (2, 2), "csr", b"ac")
     assert one != Opaque("float32", (2, 2), "coo", b"ab")
+
+
+# --- remembered fronts
+
+
+def test_what_follows_a_remembered_front_is_checked_all_the_same():
+    data = kiln_arrow.encode([("x", np.uint8([1, 2, 3])), ("m", np.array([True]))])
+    kiln_arrow.validate(data)
+    for changed, rule in (
+        (data[:-1], "eof"),
+        (data[:450], "eof"),
+        (data[:300], "eof"),
+        (data + b"\0", "trailing"),
+        (data[:387] + b"\1" + data[388:], "padding"),
+        (data[:448] + b"\2" + data[449:], "bool"),
+        (data[:-1] + b"\1", "padding"),
+    ):
+        with pytest.raises(KilnError) as caught:
+            kiln_arrow.validate(changed)
+        assert caught.value.rule == rule
+
+
+def test_remembered_fronts_are_few_and_small_whatever_is_read():
+    _REMEMBERED.clear()
+    for number in range(600):
+        kiln_arrow.validate(kiln_arrow.encode([(f"n{number}" + "x" * (number % 9 * 300), np.uint8(1))]))
+        with contextlib.suppress(KilnError):
+            kiln_arrow.validate(kiln_arrow.encode([(f"m{number}", np.uint8([1]))])[:-1])
+        assert len(_REMEMBERED) <= 512
+    assert max(map(len, _REMEMBERED)) <= 2048
+
+
+def test_threads_read_the_same_as_one():
+    cells = [kiln_arrow.encode([(f"n{number}", np.arange(number % 5))]) for number in range(700)]
+    wrong = []
+
+    def read(start):
+        for number in range(start, 1400, 3):
+            found = kiln_arrow.decode(cells[number % 700])
+            if list(found) != [f"n{number % 700}"] or found[f"n{number % 700}"].shape != (number % 700 % 5,):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=read, args=(start,)) for start in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

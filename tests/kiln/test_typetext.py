@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -124,3 +125,25 @@ def test_hashes_do_not_depend_on_the_hash_seed():
             check=True,
         )
         assert int(result.stdout) == PUBLISHED
+
+
+@pytest.mark.parametrize("length", [4096, 65536])
+def test_foreign_type_texts_take_no_memory_for_good(length):
+    texts = [f"struct{{a{number:0{length - 13}}:i8,}}" for number in range(300)]
+    assert {len(text) for text in texts} == {length}
+    kiln_arrow.thaw(texts[0], b"\0")
+    tracemalloc.start()
+    for text in texts:
+        assert kiln_arrow.thaw(text, b"\0") == {text[7:-5]: 0}
+        assert kiln_arrow.unframe(text, kiln_arrow.frame(text, {text[7:-5]: 0})) == {text[7:-5]: 0}
+    texts.clear()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 6 << 20
+
+
+@pytest.mark.parametrize("text", [None, 5, b"i8", ["i8"]])
+def test_what_is_no_text_is_a_type_error(text):
+    for function in (kiln_arrow.parse_type, kiln_arrow.schema_hash, lambda text: kiln_arrow.thaw(text, b"\0")):
+        with pytest.raises(TypeError, match="expected a type text, found"):
+            function(text)
