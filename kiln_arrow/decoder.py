@@ -1,4 +1,4 @@
-"""Reading a tensor directory: require, never repair.
+"""Reading a tensor directory. Nothing is repaired: what is not canonical is refused.
 
 The checks stand in the order the specification gives them, one function per region, each guarding the next.
 """
