@@ -307,8 +307,8 @@ def tensors_of(
     `view` is read-only, and so are the views made of it.
     """
     # NumPy makes a memoryview's owner the base of an array over it, and lets the array be made writable where the owner
-    # is. So `view` gets an owner that is read-only whatever lies under it: an array of its own.
-    memory = np.frombuffer(view, np.uint8).data
+    # is. So where that might be, `view` gets an owner that is read-only whatever lies under it: an array of its own.
+    memory = view if type(view.obj) is bytes else np.frombuffer(view, np.uint8).data
     tensors: list[tuple[str | None, Tensor]] = []
     for name, dtype, dims, layout, start, stop in front.tensors:
         if layout is not None:
