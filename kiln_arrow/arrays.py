@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.dtypes import DTYPES, DType, from_numpy
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
-from kiln_arrow.layout import MAX_RANK, U32_END, U64_END
+from kiln_arrow.layout import MAX_RANK, U32_END, U64_END, overflowing_dim
 
 
 @dataclass(frozen=True, init=False)
@@ -101,8 +101,12 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     dims = tensor.shape
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
-    # NumPy holds every array to what the format asks of dims, those beside a 0 included.
-    return dtype, dims, b"", tensor.nbytes, tensor
+    byte_length = tensor.nbytes
+    # NumPy holds arrays to this limit too, but not views of other item size on arrays without elements.
+    if not byte_length and overflowing_dim(dtype.item_size, dims) < len(dims):
+        sentence = f"expected item size times dims that are not 0 below 2^63, found {dtype.name} {list(dims)}"
+        raise KilnError("overflow", sentence, None, index, name)
+    return dtype, dims, b"", byte_length, tensor
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:

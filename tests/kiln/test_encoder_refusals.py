@@ -132,6 +132,7 @@ REFUSED_TENSORS = {
     "opaque-layout-none": ("layout", {"x": Opaque("u1", (1,), None, b"")}, 0, "x"),
     "opaque-layout-surrogate": ("utf8", {"x": Opaque("u1", (1,), "\udfff", b"")}, 0, "x"),
     "device": ("device", {"x": FakeTorchTensor()}, 0, "x"),
+    "dims-beside-0": ("overflow", {"x": np.zeros((2**62, 0), "u1").view("f8")}, 0, "x"),
     "too-long": ("overflow", [(None, np.broadcast_to(np.uint8(1), (2**62,)))] * 4, 3, None),
 }
 

@@ -119,7 +119,7 @@ def test_both_agree_on_structured_mutations():
     assert agreed["accepted"] >= 100
 
 
-# Two tensors with names and a gap before, between and after everything; opaque and bool ones; no elements; no tensors.
+# Named and unnamed, with gaps and tails, without elements, opaque, bool; and no tensors at all.
 DIRECTORIES = [
     kiln_arrow.encode([("a", np.uint16([1, 2])), ("bc", np.array([[True, False]])), (None, np.zeros((2, 0, 3), "f4"))]),
     kiln_arrow.encode(
