@@ -7,12 +7,13 @@ not depend on how the rows come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
+from pyarrow import lib
 
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.schema import Leaf
@@ -97,6 +98,7 @@ def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     _require_valid(table, leaves)
     _require_joinable(table, leaves)
     for piece in _pieces(table):
+        _require_valid(piece, leaves)  # again, where chunks were cut
         joined_piece = piece
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
             joined_piece = piece.combine_chunks()
@@ -135,24 +137,62 @@ def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
 
 
 def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
+    """Refuse chunks where pyarrow, which joins them without looking, would follow what is broken.
+
+    That it looks at the first and last offset of each chunk has been made sure of, and the offsets between are only
+    shifted. Everything else would reach into foreign memory, or become something that looks sound.
+    """
     for leaf in leaves:
         column = table.column(leaf.indices[0])
         # Full validation also looks at what values mean. Only a broken structure is refused.
-        if _follows(column.type) and not (_is_valid(column) or _is_valid(_blind(column))):
+        if _looks_up(column.type):
+            sound = _is_valid(column) or _is_valid(_blind(column))
+        else:
+            sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
+        if not sound:
             _describe_chunks(column, leaf)
 
 
-def _follows(data_type: Any) -> bool:
-    """Return whether copying a part of such an array follows offsets, views, indices or run ends.
-
-    pyarrow copies them without looking: a broken one reaches into foreign memory, or becomes one that looks sound.
-    """
+def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
+    """Return whether a test holds for a type or one inside it."""
     if isinstance(data_type, pa.BaseExtensionType):
-        return _follows(data_type.storage_type)
-    if pt.is_struct(data_type):
-        return any(_follows(data_type.field(index).type) for index in range(data_type.num_fields))
-    has_fixed_width = pt.is_primitive(data_type) or pt.is_decimal(data_type) or pt.is_fixed_size_binary(data_type)
-    return not (has_fixed_width or pt.is_null(data_type))
+        return _any_part(data_type.storage_type, test)
+    return test(data_type) or any(_any_part(data_type.field(i).type, test) for i in range(data_type.num_fields))
+
+
+_LOOKED_UP = frozenset(
+    (
+        *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW),
+        *(lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW),
+    )
+)
+_WITH_OFFSETS = frozenset(
+    (
+        *(lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_STRING, lib.Type_LARGE_STRING),
+        *(lib.Type_LIST, lib.Type_LARGE_LIST),
+    )
+)
+
+
+def _looks_up(data_type: Any) -> bool:
+    return _any_part(data_type, lambda part: part.id in _LOOKED_UP)
+
+
+def _has_inner_offsets(data_type: Any) -> bool:
+    while isinstance(data_type, pa.BaseExtensionType):
+        data_type = data_type.storage_type
+    inner = (data_type.field(index).type for index in range(data_type.num_fields))
+    return any(_any_part(part, lambda part: part.id in _WITH_OFFSETS) for part in inner)
+
+
+def _distinct(column: Any) -> Iterator[Any]:
+    """Yield one of the chunks that are slices of the same array: validating one looks at all that is inside them."""
+    seen = set()
+    for chunk in column.iterchunks():
+        memory = tuple(buffer.address for buffer in chunk.buffers()[1:] if buffer is not None)
+        if memory not in seen:
+            seen.add(memory)
+            yield chunk
 
 
 def _is_valid(column: Any) -> bool:
