@@ -9,7 +9,7 @@ OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyprojec
 SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test lint golden smoke bench coverage clean
+.PHONY: demo test lint golden smoke bench fuzz test-torch coverage clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
@@ -29,6 +29,7 @@ lint: $(TOOLS)/ready
 golden: $(NEWEST)/ready $(OLDEST)/ready
 	$(NEWEST)/bin/python golden/generate.py --check
 	$(OLDEST)/bin/python golden/generate.py --check
+	$(NEWEST)/bin/python golden/generate_kiln.py --check
 
 # One quick run on every other supported Python that is installed.
 smoke: $(VENVS)/wheel
@@ -36,6 +37,16 @@ smoke: $(VENVS)/wheel
 
 bench: $(NEWEST)/ready
 	$(NEWEST)/bin/pytest benchmarks --benchmark-only
+
+# A coverage-guided run over the Kiln decoders; fuzz/README.md has the last full one.
+fuzz: $(NEWEST)/ready
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py fuzz)
+	$(NEWEST)/bin/python fuzz/fuzz_kiln.py
+
+# torch is large, so it is tested apart from the rest.
+test-torch: $(VENVS)/wheel
+	bash .ci/venv $(VENVS)/torch $(PYTHON) $$($(PYTHON) .ci/requirements.py torch)
+	KILN_TEST_TORCH=1 $(VENVS)/torch/bin/pytest tests/kiln/test_torch.py $(PYTEST_ARGS)
 
 # Branches that only golden vectors reach are not covered by claims.
 coverage: $(NEWEST)/ready

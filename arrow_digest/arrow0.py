@@ -5,7 +5,7 @@ Implements "Record batches" of the arrow0 specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ class ArrayDigest:
     >>> digest = ArrayDigest(pa.int32())
     >>> digest.update(pa.array([1, 2, 3], pa.int32()))
     >>> digest.hexdigest()[:8]
-    '92d0dbda'
+    '95d11399'
     """
 
     def __init__(self, data_type: Any, *, function: str = DEFAULT_FUNCTION) -> None:
@@ -81,7 +81,8 @@ class ArrayDigest:
         # Only foreign types go through the C interface, which ends texts at a NUL.
         self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
         if pa.types.is_struct(unwrap(self._type)):
-            raise UnsupportedTypeError((), self._type, "a struct has no digest of its own; RecordDigest takes records")
+            reason = "a struct has no digest of its own; RecordDigest takes records"
+            raise UnsupportedTypeError((), self._type, reason, "struct")
         self._encoded_type = encode_type(self._type)
         self._leaf = LeafDigest(self._encoded_type, self._function)
         self._broken = False
@@ -233,7 +234,7 @@ class RecordDigest:
             DigestStateError: An earlier update failed half-way.
         """
         source = read_producer(data)
-        self._require_schema(source.schema)  # also where no batch follows
+        self._require_schema(source.schema)
         self._feed(source.batches)
 
     def digest(self) -> bytes:
@@ -281,19 +282,15 @@ class RecordDigest:
         other._leaves = [leaf.copy() for leaf in self._leaves]
         return other
 
-    def _of_this_schema(self, batches: Iterable[Any]) -> Iterator[Any]:
-        for batch in batches:
-            self._require_schema(batch.schema)
-            yield batch
-
     def _require_schema(self, schema: Any) -> None:
         if schema is not self._schema and not schema.equals(self._schema):
             self._flat.require_same(flatten(schema))
 
     def _feed(self, batches: Iterable[Any]) -> None:
+        """Feed batches of one source, whose schema is the digest's."""
         _require_sound(self._broken)
         leaves = self._flat.leaves
-        for batch in joined(self._of_this_schema(batches), leaves):
+        for batch in joined(batches, leaves):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.

@@ -27,13 +27,16 @@ _PIECE_ROWS = 1 << 16
 _PIECE_BYTES = 1 << 24
 # Batches of more rows are cut.
 _MOST_ROWS = 1 << 20
+# A batch whose buffers are no larger is not worth measuring.
+_SMALL_BYTES = 1 << 18
+_SAMPLE_ROWS = 32
 
 
 def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Args:
-        batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects.
+        batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects of one schema.
         leaves: The leaf columns of each of them.
 
     Raises:
@@ -45,7 +48,7 @@ def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
             _require_valid(batch, leaves)
             small.append(batch)
-            rows, size = rows + batch.num_rows, size + _byte_size(batch)
+            rows, size = rows + batch.num_rows, size + _size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
         yield from _flush(small, leaves)
@@ -62,15 +65,8 @@ def _flush(small: list[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     small.clear()
     if len(batches) == 1:
         yield batches[0]
-    elif _same_types(batches):
+    elif batches:
         yield from _joined_pieces(pa.Table.from_batches(batches), leaves)
-    else:
-        yield from batches
-
-
-def _same_types(batches: list[Any]) -> bool:
-    """Return whether pyarrow takes the batches for one table; other encodings of the same types are not joined."""
-    return bool(batches) and all(batch.schema.equals(batches[0].schema) for batch in batches[1:])
 
 
 def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
@@ -97,31 +93,45 @@ def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
 def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     _require_valid(table, leaves)
     _require_joinable(table, leaves)
-    for piece in _pieces(table):
-        _require_valid(piece, leaves)  # again, where chunks were cut
+    step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
+    for piece in _pieces(table, step):
+        if piece is not table:
+            _require_valid(piece, leaves)  # where a chunk was cut
         joined_piece = piece
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
             joined_piece = piece.combine_chunks()
         yield from joined_piece.to_batches()
 
 
-def _pieces(table: Any) -> Iterator[Any]:
-    """Cut a table, first by the average size of its rows, then those pieces whose rows are much larger."""
-    row_size = max(_byte_size(table) // max(table.num_rows, 1), 1)
-    step = min(max(_PIECE_BYTES // row_size, 1), _PIECE_ROWS)
+def _pieces(table: Any, step: int) -> Iterator[Any]:
+    """Cut a table every `step` rows, and again where some of its rows are much larger than the others."""
     for start in range(0, table.num_rows, step):
-        piece = table.slice(start, step)
-        if 1 < piece.num_rows < table.num_rows and _byte_size(piece) > 2 * _PIECE_BYTES:
-            yield from _pieces(piece)
+        piece = table if step >= table.num_rows else table.slice(start, step)
+        if piece.num_rows > 1 and _size(piece, enough=4 * _PIECE_BYTES) > 4 * _PIECE_BYTES:
+            yield from _pieces(piece, (piece.num_rows + 1) // 2)
         else:
             yield piece
 
 
-def _byte_size(data: Any) -> int:
+def _size(data: Any, enough: int = _SMALL_BYTES) -> int:
+    """Return at least the bytes of some rows, exactly if their buffers have more than `enough`: that takes long."""
+    bound = int(data.get_total_buffer_size())
+    return bound if bound <= enough else sum(_column_size(column) for column in data.columns)
+
+
+def _row_size(table: Any) -> int:
+    """Return about how many bytes a row of a table takes, from a sample: asking every chunk takes too long."""
+    rows = table.num_rows
+    sample = range(0, rows, max(rows // _SAMPLE_ROWS, 1))
+    size = sum(_column_size(column) for row in sample for column in table.slice(row, 1).columns)
+    return size // max(len(sample), 1) or 1
+
+
+def _column_size(column: Any) -> int:
     try:
-        return int(data.nbytes)
-    except pa.ArrowException:  # the oldest pyarrow cannot tell for views; whole buffers are more than enough
-        return int(data.get_total_buffer_size())
+        return int(column.nbytes)
+    except pa.ArrowException:  # the oldest pyarrow cannot tell for views, of which joining copies 16 bytes each
+        return 16 * len(column)
 
 
 def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:

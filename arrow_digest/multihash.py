@@ -21,8 +21,8 @@ __all__ = ["BASES", "Multihash", "logical_code"]
 
 _ARROW0 = 0x300000
 
-# Longer than any text of a known code in any base; bounds what a hostile text can cost to decode.
-_MAX_TEXT = 128
+# Longer than any text of a multihash that is in use; bounds what a hostile text can cost to decode.
+_MAX_TEXT = 1024
 # The unsigned-varint specification allows at most nine bytes.
 _MAX_VARINT = 9
 
@@ -144,7 +144,7 @@ class Multihash:
             ValueError: No such base.
 
         >>> Multihash(0x16, bytes(32)).encode("base58btc")[:6]
-        'zW1UMH'
+        'zW1ZSz'
         """
         if base not in _BY_NAME:
             raise ValueError(f"unknown base {base!r}: expected one of {', '.join(BASES)}")

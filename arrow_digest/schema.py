@@ -43,12 +43,12 @@ _DECIMALS = (lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Ty
 _INTERVALS = (lib.Type_INTERVAL_MONTHS, lib.Type_INTERVAL_DAY_TIME, lib.Type_INTERVAL_MONTH_DAY_NANO)
 
 _RESERVED = {
-    **dict.fromkeys(_INTERVALS, "intervals are reserved (type id 10)"),
-    lib.Type_STRUCT: "a struct inside a list is reserved (type id 12)",
-    lib.Type_SPARSE_UNION: "unions are reserved (type id 13)",
-    lib.Type_DENSE_UNION: "unions are reserved (type id 13)",
-    lib.Type_MAP: "maps are reserved (type id 16)",
-    lib.Type_DURATION: "durations are reserved (type id 17)",
+    **dict.fromkeys(_INTERVALS, ("interval", "intervals are reserved (type id 10)")),
+    lib.Type_STRUCT: ("struct", "a struct inside a list is reserved (type id 12)"),
+    lib.Type_SPARSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_DENSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_MAP: ("map", "maps are reserved (type id 16)"),
+    lib.Type_DURATION: ("duration", "durations are reserved (type id 17)"),
 }
 
 
@@ -133,22 +133,23 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     '0b000500'
     """
     encoded = b""
+    inner = data_type
     for _ in range(MAX_NESTING):
-        inner = _peel(data_type)
-        if inner is None and data_type.id not in _LISTS:
-            return encoded + _encode_values(data_type, path)
+        outer, inner = inner, _peel(inner)
+        if inner is None and outer.id not in _LISTS:
+            return encoded + _encode_values(outer, data_type, path)
         if inner is None:
             encoded += struct.pack("<H", _LIST)
-            inner = data_type.value_type
-        data_type = inner
+            inner = outer.value_type
     raise _too_deep(path, data_type)
 
 
-def _encode_values(data_type: Any, path: tuple[str, ...]) -> bytes:
-    if data_type.id not in _ENCODERS:
-        raise UnsupportedTypeError(path, data_type, _RESERVED.get(data_type.id, "unknown to the specification"))
+def _encode_values(values_type: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
+    if values_type.id not in _ENCODERS:
+        reserved, reason = _RESERVED.get(values_type.id, (None, "the specification does not know it"))
+        raise UnsupportedTypeError(path, data_type, reason, reserved)
     try:
-        return _ENCODERS[data_type.id](data_type)
+        return _ENCODERS[values_type.id](values_type)
     except UnicodeDecodeError as error:
         raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 

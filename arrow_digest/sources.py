@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet as pq
 
 from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
+from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, open_path, reading
 
 __all__ = ["Source", "open_source", "read_file", "read_producer"]
@@ -69,7 +69,6 @@ def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
     if isinstance(data, (str, os.PathLike)):
         with open_path(data) as file:
             yield read_file(file, threads=threads)
-            file.require_unchanged()
     else:
         yield read_producer(data)
 
@@ -216,13 +215,13 @@ def _ipc_file_batches(reader: Any, name: str) -> Iterator[Any]:
 
 def _feather_v1(file: InputFile) -> Source:
     with reading(file.name, "Feather V1"):
-        table = pyarrow.feather.read_table(pa.PythonFile(file, mode="r"))
+        table = read_feather_v1(file)
     return Source(file.name, table.schema, iter((table,)))
 
 
 def _ipc_stream(file: InputFile, start: bytes) -> Source:
     _require_stream_start(file, start)
-    with reading(file.name, "Arrow IPC stream"):
+    with _blaming_the_end(file), reading(file.name, "Arrow IPC stream"):
         reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
     return Source(file.name, reader.schema, _ipc_stream_batches(reader, file))
 
@@ -232,21 +231,32 @@ def _require_stream_start(file: InputFile, start: bytes) -> None:
     formats = "Parquet, Arrow IPC file, Arrow IPC stream, Feather"
     if not start:
         raise UnreadableError(file.name, "format", f"empty; expected one of {formats}")
-    length = int.from_bytes(start[4:8] if start[:4] == _STREAM_END[:4] else start[:4], "little")
+    marked = start[:4] == _STREAM_END[:4]
+    length = int.from_bytes(start[4:8] if marked else start[:4], "little")
     limit = file.seekable_size if file.seekable_size is not None else _METADATA_LIMIT
+    if marked and length > limit:
+        message = f"cut short: the stream's first message is {length} bytes long, the file {limit}"
+        raise UnreadableError(file.name, "truncated", message)
     if len(start) < 8 or not 0 < length <= limit:
         raise UnreadableError(file.name, "format", f"no Arrow data (tried {formats}): it begins with {start!r}")
 
 
 def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:
-    try:
+    with _blaming_the_end(file):
         yield from _batches(reader, file.name, "Arrow IPC stream")
-    except UnreadableError as error:
-        if not file.hit_end:
-            raise
-        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({error})") from error
     if file.hit_end or not (file.tail == _STREAM_END or file.tail.endswith(_STREAM_END_OLD)):
         raise UnreadableError(file.name, "truncated", "cut short: the stream has no end-of-stream marker")
     if file.seekable_size is not None and file.tell() != file.seekable_size:
         message = f"{file.seekable_size - file.tell()} bytes after the end of the stream"
         raise UnreadableError(file.name, "trailing", message)
+
+
+@contextmanager
+def _blaming_the_end(file: InputFile) -> Iterator[None]:
+    try:
+        yield
+    except UnreadableError as error:
+        if error.rule != "corrupt" or not file.hit_end:
+            raise
+        reason = str(error).removeprefix(f"{file.name}: ")
+        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({reason})") from error

@@ -33,6 +33,9 @@ _BLOCK_ROWS = 16384
 _BLOCK_ITEMS = 1 << 18
 _BLOCK_BYTES = 1 << 22
 
+# Where at least one in so many slots is asked for, unpacking all bits between them beats picking theirs.
+_DENSE = 16
+
 _LISTS = (Kind.LIST, Kind.FIXED_LIST, Kind.LIST_VIEW)
 _HEADER = 8
 
@@ -53,9 +56,13 @@ def encode(column: Column) -> Iterator[Bytes]:
     if node.kind is Kind.FIXED and node.validity is None and not column.parents:
         yield node.values.reshape(-1).view(np.uint8)
         return
+    one_byte = node.kind is Kind.BOOL or (node.kind is Kind.FIXED and node.width == 1)
     for start in range(0, node.length, _BLOCK_ROWS):
         rows = range(start, min(start + _BLOCK_ROWS, node.length))
-        yield from _encode_slots(node, rows, column.parents)
+        if one_byte:
+            yield _one_byte_values(column, rows)
+        else:
+            yield from _encode_slots(node, rows, column.parents)
 
 
 def row_validity(column: Column) -> Mask | None:
@@ -66,7 +73,28 @@ def row_validity(column: Column) -> Mask | None:
     rows = range(column.node.length)
     if not len(rows):
         return None
-    return _resolve(column.node, rows, _parents_validity(column.parents, rows))[2]
+    if column.node.kind in (Kind.NULL, Kind.DICTIONARY, Kind.RUN_END):
+        return _resolve(column.node, rows, _all_valid(column.parents, rows))[2]
+    return _own_validity(column, rows)
+
+
+def _own_validity(column: Column, rows: range) -> Mask | None:
+    bitmaps = column.parents if column.node.validity is None else (*column.parents, column.node.validity)
+    return _all_valid(bitmaps, rows)
+
+
+def _one_byte_values(column: Column, rows: range) -> Bytes:
+    """Return values that take as many bytes as a null, so that nulls move nothing."""
+    values = _one_byte(column.node, rows)
+    valid = _own_validity(column, rows)
+    return values if valid is None else values * valid.view(np.uint8)
+
+
+def _one_byte(node: Node, slots: Slots) -> Bytes:
+    if node.bits is not None:
+        return np.add(_bits(node.bits, slots).view(np.uint8), 1, dtype=np.uint8)
+    picked: Bytes = _pick(node.values, slots).view(np.uint8)
+    return picked
 
 
 def _encode_slots(node: Node, slots: Slots, parents: tuple[Bitmap, ...] = ()) -> Iterator[Bytes]:
@@ -83,7 +111,7 @@ def _encode_slots(node: Node, slots: Slots, parents: tuple[Bitmap, ...] = ()) ->
 
 def _encode_large_value(node: Node, slots: Slots, parents: tuple[Bitmap, ...]) -> Iterator[Bytes]:
     """Yield one value that is too large to assemble: its header, then its content in parts."""
-    base, base_slots, _ = _resolve(node, slots, _parents_validity(parents, slots))
+    base, base_slots, _ = _resolve(node, slots, _all_valid(parents, slots))
     if base.kind not in _LISTS:
         data = _value_bytes(base, base_slots)
         yield np.array([len(data)], "<u8").view(np.uint8)
@@ -106,16 +134,21 @@ def _bits(bitmap: Bitmap, slots: Slots) -> Mask:
         data = bitmap.data[first // 8 : (first + len(slots) + 7) // 8]
         unpacked = np.unpackbits(data, count=first % 8 + len(slots), bitorder="little")
         return unpacked[first % 8 :].view(np.bool_)
+    if len(slots) == 0:
+        return np.zeros(0, np.bool_)
+    first, last = int(slots.min()), int(slots.max())
+    if last - first < _DENSE * len(slots):
+        return _bits(bitmap, range(first, last + 1)).take(slots - first)
     positions = slots + bitmap.offset
     bits: Bytes = bitmap.data.take(positions >> 3) >> (positions & 7).astype(np.uint8) & np.uint8(1)
     return bits.view(np.bool_)
 
 
-def _parents_validity(parents: tuple[Bitmap, ...], rows: Slots) -> Mask | None:
-    if not parents:
+def _all_valid(bitmaps: tuple[Bitmap, ...], rows: Slots) -> Mask | None:
+    if not bitmaps:
         return None
-    valid = _bits(parents[0], rows)
-    for bitmap in parents[1:]:
+    valid = _bits(bitmaps[0], rows)
+    for bitmap in bitmaps[1:]:
         valid = valid & _bits(bitmap, rows)
     return valid
 
@@ -234,7 +267,7 @@ class _Level:
 def _plan(node: Node, slots: Slots, parents: tuple[Bitmap, ...]) -> list[_Level] | None:
     """Return the levels of a block, outermost first; None if it is too large to assemble at once."""
     levels: list[_Level] = []
-    valid = _parents_validity(parents, slots)
+    valid = _all_valid(parents, slots)
     while True:
         base, base_slots, valid = _resolve(node, slots, valid)
         level = _Level(len(slots), None if valid is None else np.flatnonzero(valid))
@@ -253,8 +286,7 @@ def _plan_values(level: _Level, node: Node, slots: Slots) -> bool:
     if node.kind is Kind.FIXED:
         level.width, level.values = node.width, _pick(node.values, slots)
     elif node.kind is Kind.BOOL:
-        assert node.bits is not None
-        level.values = _bits(node.bits, slots).view(np.uint8) + np.uint8(1)
+        level.values = _one_byte(node, slots)
     elif node.kind is not Kind.NULL:
         level.counts = _extents(node, slots)[1]
         if int(level.counts.sum()) > _BLOCK_BYTES:

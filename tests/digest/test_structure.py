@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
-from helpers import child, ipc_bytes
-from helpers.ipc_bytes import Stream
-from helpers.layouts import recast
 
 import arrow_digest as ad
 from arrow_digest import chunks
 from arrow_digest.schema import encode_type
+from helpers import child, ipc_bytes
+from helpers.ipc_bytes import Stream
+from helpers.layouts import recast
 
 
 class Damage(NamedTuple):

@@ -1,0 +1,64 @@
+"""The dtype table of Kiln directories: codes, names, and the NumPy dtypes that carry them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+
+class DType(NamedTuple):
+    """One row of the table: `numpy` is the little-endian NumPy dtype, `item_size` its bytes."""
+
+    code: int
+    name: str
+    item_size: int
+    numpy: np.dtype[Any]
+    is_numpys_own: bool
+
+
+def _row(code: int, name: str, numpy: Any) -> DType:
+    dtype: np.dtype[Any] = np.dtype(numpy)
+    return DType(code, name, dtype.itemsize, dtype, dtype.isbuiltin != 2)
+
+
+#: The table, in order of the codes 1 to 17.
+DTYPES: tuple[DType, ...] = (
+    _row(1, "bool", "?"),
+    _row(2, "i8", "<i1"),
+    _row(3, "i16", "<i2"),
+    _row(4, "i32", "<i4"),
+    _row(5, "i64", "<i8"),
+    _row(6, "u8", "<u1"),
+    _row(7, "u16", "<u2"),
+    _row(8, "u32", "<u4"),
+    _row(9, "u64", "<u8"),
+    _row(10, "f16", "<f2"),
+    _row(11, "bf16", ml_dtypes.bfloat16),
+    _row(12, "f32", "<f4"),
+    _row(13, "f64", "<f8"),
+    _row(14, "f8e4m3", ml_dtypes.float8_e4m3fn),
+    _row(15, "f8e5m2", ml_dtypes.float8_e5m2),
+    _row(16, "c64", "<c8"),
+    _row(17, "c128", "<c16"),
+)
+
+BOOL = DTYPES[0]
+
+#: Rows by their code in a descriptor.
+BY_CODE: dict[int, DType] = {row.code: row for row in DTYPES}
+
+# ml_dtypes knows no byte order but the machine's; of the others the swapped twin is taken too.
+_BY_NUMPY: dict[np.dtype[Any], DType] = {
+    **{row.numpy.newbyteorder(">"): row for row in DTYPES if row.is_numpys_own},
+    **{row.numpy: row for row in DTYPES},
+}
+
+# Where long double is as wide as double the two compare equal, yet they are not the same everywhere.
+_LONG_DOUBLES = "gG"
+
+
+def from_numpy(dtype: np.dtype[Any]) -> DType | None:
+    """Returns the row that carries `dtype` in either byte order, or None for a dtype outside the table."""
+    return None if dtype.char in _LONG_DOUBLES else _BY_NUMPY.get(dtype)

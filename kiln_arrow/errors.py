@@ -1,0 +1,145 @@
+"""What Kiln refuses and why: one exception family, three codes, one slug per rule."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import ClassVar, Literal, get_args
+
+Code = Literal["TYPE", "SCHEMA", "EOF"]
+
+Rule = Literal[
+    # Bytes end too soon, or go on too long.
+    "eof",
+    "trailing",
+    # Directory.
+    "magic",
+    "version",
+    "flags",
+    "reserved",
+    "overflow",
+    "dtype",
+    "rank",
+    "dims",
+    "byte_length",
+    "byte_offset",
+    "name_bytes",
+    "payload_bytes",
+    "utf8",
+    "duplicate_name",
+    "padding",
+    "bool",
+    # Type text.
+    "syntax",
+    "empty_struct",
+    "duplicate_field",
+    "nested_option",
+    "depth",
+    # Frozen bytes.
+    "option",
+    "key_order",
+    # Frame.
+    "profile",
+    "schema_hash",
+    # What an encoder is given.
+    "entry",
+    "name",
+    "array",
+    "masked",
+    "device",
+    "layout",
+    "value",
+    "range",
+    "field",
+    "buffer",
+]
+
+#: Every rule slug, as documentation, golden cases and errors spell it.
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+_SHOWN_CHARACTERS = 80
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = _SHOWN_CHARACTERS
+
+
+def shown(value: object) -> str:
+    """Returns `value` escaped and shortened, fit for one line of a message."""
+    if isinstance(value, bytes):
+        value = value[:_SHOWN_CHARACTERS]
+    try:
+        return _short.repr(value)
+    except Exception:  # a foreign repr may raise anything, and Python's own refuses integers of many digits
+        return f"<{type(value).__name__}>"
+
+
+class KilnError(ValueError):
+    """Bytes or values that are not canonical Kiln.
+
+    Attributes:
+        code: `"TYPE"`, `"SCHEMA"` or `"EOF"`.
+        rule: Slug of the violated rule, one of `RULES`.
+        sentence: What was expected and what was found.
+        offset: Byte offset in the caller's buffer (character offset for type text); None when encoding.
+        tensor: Index of the tensor at fault, in directory order, or None.
+        name: Name of that tensor where it has one that can be read, or None.
+        path: Place inside a frozen value, such as `batch.rows[3]['key']`; empty at the top.
+
+    Example:
+        >>> import kiln_arrow
+        >>> try:
+        ...     kiln_arrow.decode(b"KLNT")
+        ... except kiln_arrow.KilnError as error:
+        ...     print(error.code, error.rule, error.offset)
+        EOF eof 4
+    """
+
+    code: ClassVar[Code] = "TYPE"
+
+    def __init__(
+        self,
+        rule: Rule,
+        sentence: str,
+        offset: int | None = None,
+        tensor: int | None = None,
+        name: str | None = None,
+        path: str = "",
+    ) -> None:
+        super().__init__(rule, sentence, offset, tensor, name, path)
+        self.rule = rule
+        self.sentence = sentence
+        self.offset = offset
+        self.tensor = tensor
+        self.name = name
+        self.path = path
+
+    def __str__(self) -> str:
+        places = []
+        if self.path:
+            places.append(f"in {self.path}")
+        if self.tensor is not None:
+            places.append(f"tensor {self.tensor}" if self.name is None else f"tensor {self.tensor} {shown(self.name)}")
+        if self.offset is not None:
+            places.append(f"at byte {self.offset}")
+        return f"{self.sentence} ({', '.join(places)})" if places else self.sentence
+
+
+class KilnEOFError(KilnError, EOFError):
+    """The buffer ends before the bytes that what was read so far requires."""
+
+    code = "EOF"
+
+
+class KilnSchemaError(KilnError):
+    """A frame was written for another type; none of its fields was read."""
+
+    code = "SCHEMA"
+
+
+class KilnDtypeError(KilnError, TypeError):
+    """A dtype outside the table."""
+
+
+def end_of_buffer(required: int, start: int, size: int, what: str) -> KilnEOFError:
+    """Returns the error for a buffer of `size` bytes that ends before `start + required`."""
+    sentence = f"expected {required} bytes of {what} at byte {start}, found {max(size - start, 0)}"
+    return KilnEOFError("eof", sentence, size)

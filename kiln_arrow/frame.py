@@ -1,0 +1,67 @@
+"""The frame: sixteen bytes before one Frozen value that say which type it has (spec: frame)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from kiln_arrow.buffers import readable_bytes
+from kiln_arrow.errors import KilnError, KilnSchemaError, end_of_buffer, shown
+from kiln_arrow.frozen import Parts, codec_of, thaw_at
+from kiln_arrow.typetext import schema_hash
+
+MAGIC = b"KLN0"
+
+#: magic, profile, flags, reserved, schema hash
+PREFIX = struct.Struct("<4sBHBQ")
+
+_AT_PROFILE, _AT_FLAGS, _AT_RESERVED, _AT_HASH = 4, 5, 7, 8
+
+
+def frame(type_text: str, value: object) -> bytes:
+    """Returns sixteen bytes that name the type, and the frozen value after them.
+
+    Raises:
+        KilnError: As `freeze`.
+
+    Example:
+        >>> import kiln_arrow
+        >>> framed = kiln_arrow.frame("struct{id:i64,batch:tensors,}", {"id": 7, "batch": {}})
+        >>> framed[:16].hex(" "), len(framed)
+        ('4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5', 88)
+    """
+    parts: Parts = [PREFIX.pack(MAGIC, 0, 0, 0, schema_hash(type_text))]
+    codec_of(type_text).write(value, parts)
+    return b"".join(parts)
+
+
+def unframe(type_text: str, buffer: Any) -> Any:
+    """Returns the value of a buffer that holds exactly one frame of the type, as `thaw` gives it.
+
+    Raises:
+        KilnError: The type text, the prefix or the value is refused.
+        KilnSchemaError: The frame names another type; no field was read.
+        KilnEOFError: The buffer ends too soon; it is an EOFError too.
+
+    Example:
+        >>> import kiln_arrow
+        >>> kiln_arrow.unframe("list{str,}", kiln_arrow.frame("list{str,}", ["a", "b"]))
+        ['a', 'b']
+    """
+    expected = schema_hash(type_text)
+    view = readable_bytes(buffer)
+    if len(view) < PREFIX.size:
+        raise end_of_buffer(PREFIX.size, 0, len(view), "frame prefix")
+    magic, profile, flags, reserved, found = PREFIX.unpack_from(view)
+    if magic != MAGIC:
+        raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", 0)
+    if profile:
+        raise KilnError("profile", f"expected profile 0, found {profile}", _AT_PROFILE)
+    if flags:
+        raise KilnError("flags", f"expected flags 0, found {flags:#x}", _AT_FLAGS)
+    if reserved:
+        raise KilnError("reserved", f"expected 0, found {reserved:#04x}", _AT_RESERVED)
+    if found != expected:
+        sentence = f"expected schema hash {expected:#018x} of {shown(type_text)}, found {found:#018x}"
+        raise KilnSchemaError("schema_hash", sentence, _AT_HASH)
+    return thaw_at(type_text, view, PREFIX.size)
