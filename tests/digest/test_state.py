@@ -471,9 +471,7 @@ def test_digests_cross_every_border_of_sizes(rows):
     streams = [
         b"\1\0\1" + u64(32) + b"".join(b"\0" if n is None else n.to_bytes(4, "little", signed=True) for n in numbers),
         b"\4\0" + b"".join(b"\0" if t is None else u64(len(t)) + t.encode() for t in texts),
-        b"\x0b\0\1\0\1"
-        + u64(16)
-        + b"".join(b"\0" if x is None else u64(len(x)) + b"".join(map(i16, x)) for x in lists),
+        b"\x0b\0\1\0\1" + u64(16) + b"".join(b"\0" if x is None else u64(len(x)) + items(x) for x in lists),
         b"\5\0" + b"".join(b"\0" if f is None else bytes([1 + f]) for f in flags),
     ]
     assert [column.digest for column in digest.columns()] == [hashlib.sha3_256(stream).digest() for stream in streams]
