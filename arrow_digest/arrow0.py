@@ -110,11 +110,10 @@ class ArrayDigest:
             UnreadableError: Its producer failed. Nothing of it was fed.
         """
         _require_sound(self._broken)
-        chunks = _array_chunks(array)
-        for chunk in chunks:
-            found = None if pa.types.is_struct(unwrap(chunk.type)) else encode_type(chunk.type)
-            if found != self._encoded_type:
-                raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(chunk.type)))
+        data_type, chunks = _array_chunks(array)
+        found = None if pa.types.is_struct(unwrap(data_type)) else encode_type(data_type)
+        if found != self._encoded_type:
+            raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(data_type)))
         columns = [Column(describe(chunk)) for chunk in chunks]
         self._broken = True
         for column in columns:
@@ -306,13 +305,15 @@ def _require_sound(broken: bool) -> None:
         raise DigestStateError("an earlier update failed half-way, so this digest holds a part of the data")
 
 
-def _array_chunks(array: Any) -> list[Any]:
+def _array_chunks(array: Any) -> tuple[Any, list[Any]]:
+    """Return the type and the pieces of what exports an array or a stream of arrays."""
     name = type(array).__name__
     if hasattr(array, "__arrow_c_array__"):
         with reading(name, "array"):
-            return [array if isinstance(array, pa.Array) else pa.array(array)]
+            whole = array if isinstance(array, pa.Array) else pa.array(array)
+        return whole.type, [whole]
     if hasattr(array, "__arrow_c_stream__"):
         with reading(name, "stream of arrays"):
             chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array(array)
-        return [chunk for chunk in chunked.chunks if len(chunk)] or [pa.array([], chunked.type)]
+        return chunked.type, chunked.chunks
     raise TypeError(f"expected an object that exports an Arrow array, found {name}")

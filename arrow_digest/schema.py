@@ -135,23 +135,21 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     encoded = b""
     inner = data_type
     for _ in range(MAX_NESTING):
-        peeled = _peel(inner)
-        if peeled is not None:
-            inner = peeled
-        elif inner.id in _LISTS:
+        outer, inner = inner, _peel(inner)
+        if inner is None and outer.id not in _LISTS:
+            return encoded + _encode_values(outer, data_type, path)
+        if inner is None:
             encoded += struct.pack("<H", _LIST)
-            inner = inner.value_type
-        else:
-            return encoded + _encode_values(inner, data_type, path)
+            inner = outer.value_type
     raise _too_deep(path, data_type)
 
 
-def _encode_values(inner: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
-    if inner.id not in _ENCODERS:
-        reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
+def _encode_values(values_type: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
+    if values_type.id not in _ENCODERS:
+        reserved, reason = _RESERVED.get(values_type.id, (None, "the specification does not know it"))
         raise UnsupportedTypeError(path, data_type, reason, reserved)
     try:
-        return _ENCODERS[inner.id](inner)
+        return _ENCODERS[values_type.id](values_type)
     except UnicodeDecodeError as error:
         raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 
