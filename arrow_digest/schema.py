@@ -238,6 +238,10 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
+# The schema flattened last, and what came of it: small tables come many of a kind.
+_latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
+
+
 def flatten(schema: Any) -> FlatSchema:
     """Return the schema's fields and leaves, depth first.
 
@@ -247,6 +251,15 @@ def flatten(schema: Any) -> FlatSchema:
     >>> [leaf.path for leaf in flatten(pa.schema([("a", pa.struct([("b", pa.int8())]))])).leaves]
     [('a', 'b')]
     """
+    global _latest
+    known, flat = _latest  # one look, so that threads do not see halves of two
+    if not schema.equals(known):
+        flat = _flatten(schema)
+        _latest = schema, flat
+    return flat
+
+
+def _flatten(schema: Any) -> FlatSchema:
     fields: list[Field] = []
     leaves: list[Leaf] = []
     preamble = bytearray()
