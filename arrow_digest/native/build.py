@@ -14,7 +14,7 @@ __all__ = ["ffi_builder"]
 _HERE = Path(__file__).parent
 
 # The order in which keccak_lanes.h writes its operations is the one that runs fastest; these keep it.
-_OPTIMIZE = ["-O3", "-std=c11", "-fno-tree-reassoc", "-fno-schedule-insns2"]
+_OPTIMIZE = ["-O3", "-g0", "-std=c11", "-fno-tree-reassoc", "-fno-schedule-insns2"]
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wvla", "-Wno-sign-conversion", "-Wno-psabi"]
 _SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
@@ -29,7 +29,7 @@ def ffi_builder() -> FFI:
     builder = FFI()
     header = (_HERE / "kernels.h").read_text("utf-8")
     builder.cdef("\n".join(line for line in header.splitlines() if not line.startswith("#")))
-    compile_args: list[str] = []
+    compile_args = ["/O2", "/std:c11"]
     link_args: list[str] = []
     if sys.platform != "win32":
         compile_args = _OPTIMIZE + _WARNINGS

@@ -264,8 +264,9 @@ static void run(job *jobs, int64_t count, int lanes, uint8_t *scratch)
 {
     while (count > 0) {
         share shares[MAX_LANES] = {{0}};
-        int turn = count < lanes ? (int)count : lanes;
-        if (count > lanes) most_left_first(jobs, count, turn);
+        /* Eight lanes only where all are in use: five to seven columns go faster by turns in four. */
+        int width = lanes == 8 && count < 8 ? 4 : lanes, turn = count < width ? (int)count : width;
+        if (count > turn) most_left_first(jobs, count, turn);
         int encoded = 0;
         for (int i = 0; i < turn; i++) {
             shares[i].digest = jobs[i].column->digest;
