@@ -49,6 +49,7 @@ class LeafDigest:
         values: The hasher that is fed type and values.
         validity: The hasher that is fed one byte a row, or None.
         in_lanes: Whether they are hashers that advance in SIMD lanes.
+        byte_count: How many bytes it was fed by the native encoder, where it is not in lanes; a hint.
         null_count: Number of null rows so far; nulls of structs above the leaf count.
     """
 
@@ -66,6 +67,7 @@ class LeafDigest:
         self.validity: Any = (start() if start else function.new()) if validity else None
         self.in_lanes = start is not None
         self.values.update(encoded_type)
+        self.byte_count = len(encoded_type)
         self.null_count = 0
 
     def update(self, column: Column) -> None:
@@ -87,6 +89,7 @@ class LeafDigest:
         other.values = self.values.copy()
         other.validity = None if self.validity is None else self.validity.copy()
         other.in_lanes = self.in_lanes
+        other.byte_count = self.byte_count
         other.null_count = self.null_count
         return other
 
@@ -172,8 +175,9 @@ def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: i
         for index in share:
             digest = digests[index]
             if not digest.in_lanes:
-                for part in rows.encode(index):
+                for part in rows.encode(index, before=digest.byte_count):
                     digest.values.update(part)
+                    digest.byte_count += len(part)
                 if digest.validity is not None:
                     for part in rows.encode(index, validity=True):
                         digest.validity.update(part)

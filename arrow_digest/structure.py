@@ -26,6 +26,8 @@ __all__ = ["INLINE_VIEW", "Bitmap", "Column", "Kind", "Node", "describe", "descr
 
 # A view of up to this many bytes holds them itself.
 INLINE_VIEW = 12
+# Views are checked in blocks, so that what is computed of them stays in the CPU's cache.
+_BLOCK = 1 << 14
 
 
 class Kind(IntEnum):
@@ -288,21 +290,27 @@ def _binary_view(array: Any, path: tuple[str, ...]) -> Node:
     buffers = array.buffers()
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
     node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
-    if len(views) == 0 or views[:, 0].view(np.uint32).max() <= INLINE_VIEW:
-        return node
-    sizes = np.array([0 if b is None else b.size for b in buffers[2:]], np.int64)
-    length, index, start = (views[:, column].astype(np.int64) for column in (0, 2, 3))
-    outside = length > INLINE_VIEW
-    wrong = (length < 0) | (outside & ((index < 0) | (index >= len(sizes)) | (start < 0)))
-    reachable = np.flatnonzero(outside & ~wrong)
-    wrong[reachable] = start[reachable] + length[reachable] > sizes[index[reachable]]
-    _refuse_where(wrong, node, path, "views", "a view reaches outside its buffers")
+    sizes = np.array([*(0 if b is None else b.size for b in buffers[2:]), 0], np.int64)
+    wrong = [_wrong_views(views[start : start + _BLOCK], sizes) for start in range(0, len(views), _BLOCK)]
+    if any(map(np.count_nonzero, wrong)):
+        _refuse_where(np.concatenate(wrong), node, path, "views", "a view reaches outside its buffers")
     return node
+
+
+def _wrong_views(views: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which views reach outside buffers of these sizes; the last size is of no buffer."""
+    # Unsigned, negative numbers are too large. Sums that wrap have a term of 2**31 or more, which is refused by itself.
+    length, index, start = (np.ascontiguousarray(views[:, column]).view(np.uint32) for column in (0, 2, 3))
+    outside: npt.NDArray[np.bool_] = length > INLINE_VIEW
+    if not np.count_nonzero(outside):
+        return outside
+    limits = sizes[0] if len(sizes) == 2 else sizes.take(np.minimum(index, len(sizes) - 1))
+    return outside & ((index >= len(sizes) - 1) | ((length | start) >> 31 > 0) | (start + length > limits))
 
 
 def _refuse_where(wrong: npt.NDArray[np.bool_], node: Node, path: tuple[str, ...], rule: str, message: str) -> None:
     """Refuse the first wrong slot that holds a value: what lies under a null is never followed."""
-    if wrong.any():
+    if np.count_nonzero(wrong):
         if node.validity is not None:
             wrong = wrong & _unpack(node.validity, node.length)
         if wrong.any():

@@ -375,21 +375,30 @@ static inline int64_t quick_bound(const level *lv, int64_t from, int64_t n)
     return 8 * n + count * lv->item_width;
 }
 
-static int64_t bound(const level *lv, const int64_t *slots, int64_t n)
+/* Writes slots as long as they fit, for those without a quick bound, and returns how many. */
+static int64_t put_fitting(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t **out,
+                           const uint8_t *limit)
 {
-    int64_t size = quick_bound(lv, lv->next, n);
-    if (size >= 0) return size;
-    size = 8 * n;
-    if (lv->what == VIEWS && !slots) {
-        const uint8_t *view = lv->base->values + 16 * lv->next;
-        for (int64_t k = 0; k < n; k++) size += load_int(view, 4, 4 * k);
-        return size;
-    }
+    const ad_node node = *lv->base;
+    const int64_t item_width = lv->item_width;
+    uint8_t *p = *out;
     for (int64_t k = 0; k < n; k++) {
+        int64_t slot = slots ? slots[k] : from + k, null = slot >> 63, count;
         const uint8_t *value, *end;
-        size += slot_bytes(lv, slots ? slots[k] : lv->next + k, &value, &end) * lv->item_width;
+        if (lv->what == VIEWS)
+            count = view_bytes(node.values, node.length, node.buffers, node.buffer_sizes, slot & ~null, null, &value, &end);
+        else
+            count = slot_bytes(lv, slot, &value, &end);
+        int64_t size = count * item_width;
+        if (limit - p < 8 || size > limit - p - 8) {
+            n = k;
+            break;
+        }
+        store64(p, (uint64_t)count);
+        p = copy(p + 1 + (7 & ~null), value, size, end, SHORT);
     }
-    return size;
+    *out = p;
+    return n;
 }
 
 /* Items of a list that are known to fit. */
@@ -538,14 +547,23 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
         lv->next += n;
         return put_slots(lv, slots, lv->next - n, n, out);
     }
-    while (n > 1 && bound(lv, slots, n) > room) n /= 2;
-    if (bound(lv, slots, n) <= room) {
+    int64_t size = lv->base->length ? quick_bound(lv, lv->next, n) : n;
+    while (n > 1 && size > room) {
+        n /= 2;
+        size = quick_bound(lv, lv->next, n);
+    }
+    int64_t fitting = size >= 0 ? 0 : put_fitting(lv, slots, lv->next, n, &out, limit);
+    if (fitting) {
+        n = fitting;
+    } else if (size >= 0 && size <= room) {
         out = put_slots(lv, slots, lv->next, n, out);
     } else if (slots && slots[0] < 0) {
         if (room < 1) return NULL;
         *out++ = 0;
+        n = 1;
     } else {
         /* One value that does not fit: its length now, its bytes piece by piece. */
+        n = 1;
         const uint8_t *end;
         if (room < 8 || lv->what == FIXED_WIDTH || lv->what == WORDS_OF_BITS) return NULL;
         int64_t count = slot_bytes(lv, slots ? slots[0] : lv->next, &e->run, &end);
