@@ -7,3 +7,14 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config):
+    """Where the installed wheel is what has to be tested, make sure that it is."""
+    if os.environ.get("KILN_TEST_INSTALLED"):
+        import arrow_digest
+        import kiln_arrow
+
+        for package in (arrow_digest, kiln_arrow):
+            if str(config.rootpath / package.__name__) in str(package.__file__):
+                raise RuntimeError(f"{package.__name__} was imported from the source tree, not from the wheel")

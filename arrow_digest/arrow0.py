@@ -1,0 +1,312 @@
+"""arrow0: the logical hash of one array, of record batches as they come, and of a whole table or file.
+
+Implements "Record batches" of the arrow0 specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from arrow_digest.chunks import joined
+from arrow_digest.columns import LeafDigest, LeafPool, thread_count
+from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
+from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.schema import encode_type, flatten, logical_type, unwrap
+from arrow_digest.sources import Source, open_source, read_producer
+from arrow_digest.structure import Column, describe, describe_leaf
+
+__all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]
+
+
+def logical_hash(data: Any, *, function: str = DEFAULT_FUNCTION, threads: int | None = None) -> Multihash:
+    """Return the arrow0 logical hash of records.
+
+    The hash is the same however the records are batched, sliced, encoded, compressed or laid out; it
+    depends on the order of rows and columns, on column names and on logical types.
+
+    Args:
+        data: Anything that exports Arrow records (`__arrow_c_stream__` or `__arrow_c_array__`: pyarrow, polars,
+            DuckDB, pandas), or a path to a Parquet, Arrow IPC or Feather file.
+        function: Digest function: `sha3-256` (the standard), `sha2-256` or `blake3`.
+        threads: How many threads to use; None for every core. The hash does not depend on it.
+
+    Raises:
+        UnsupportedTypeError: A column's type has no arrow0 encoding.
+        UnreadableError: The file is no Arrow data, cut short, or broken.
+        InvalidArrayError: An array points outside its own buffers.
+        UnknownFunctionError: No such digest function.
+        TypeError: `data` is neither a path nor an exporter.
+
+    >>> str(logical_hash(pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["a", "b", "c"]})))
+    'f9680c001205684f7bfdcaf4ff7d1f9bf0fd766c98d8ded335e933fb4eec245054f3206b61a'
+    """
+    count = thread_count(threads)
+    with open_source(data, threads=count) as source:
+        return digest_source(source, function=function, threads=count).multihash()
+
+
+def digest_source(source: Source, *, function: str, threads: int, validity: bool = False) -> RecordDigest:
+    """Return a digest that was fed all of a source."""
+    digest = RecordDigest(source.schema, function=function, threads=threads, validity=validity)
+    digest._feed(source.batches)
+    return digest
+
+
+class ArrayDigest:
+    """The digest of one array: its type, then its values.
+
+    Equal for every layout and encoding of the same values. It has hashlib's surface.
+
+    Args:
+        data_type: The `pyarrow.DataType`, or any object with `__arrow_c_schema__`.
+        function: Digest function: `sha3-256`, `sha2-256` or `blake3`.
+
+    Raises:
+        UnsupportedTypeError: The type, or one inside it, has no arrow0 encoding.
+
+    >>> digest = ArrayDigest(pa.int32())
+    >>> digest.update(pa.array([1, 2, 3], pa.int32()))
+    >>> digest.hexdigest()[:8]
+    '95d11399'
+    """
+
+    def __init__(self, data_type: Any, *, function: str = DEFAULT_FUNCTION) -> None:
+        self._function = digest_function(function)
+        # Only foreign types go through the C interface, which ends texts at a NUL.
+        self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
+        if pa.types.is_struct(unwrap(self._type)):
+            reason = "a struct has no digest of its own; RecordDigest takes records"
+            raise UnsupportedTypeError((), self._type, reason, "struct")
+        self._encoded_type = encode_type(self._type)
+        self._leaf = LeafDigest(self._encoded_type, self._function)
+        self._broken = False
+
+    @property
+    def name(self) -> str:
+        """The name of the hash, such as `arrow0-sha3-256`."""
+        return f"arrow0-{self._function.name}"
+
+    @property
+    def digest_size(self) -> int:
+        """Digest length in bytes."""
+        return self._function.digest_size
+
+    def update(self, array: Any) -> None:
+        """Feed an array's values.
+
+        Args:
+            array: A `pyarrow.Array` or `ChunkedArray`, or any object that exports one; of the digest's type, in any
+                layout or encoding.
+
+        Raises:
+            SchemaMismatchError: It is of another type.
+            InvalidArrayError: It points outside its own buffers. Nothing of it was fed.
+        """
+        _require_sound(self._broken)
+        chunks = _array_chunks(array)
+        for chunk in chunks:
+            found = None if pa.types.is_struct(unwrap(chunk.type)) else encode_type(chunk.type)
+            if found != self._encoded_type:
+                raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(chunk.type)))
+        columns = [Column(describe(chunk)) for chunk in chunks]
+        self._broken = True
+        for column in columns:
+            self._leaf.update(column)
+        self._broken = False
+
+    def digest(self) -> bytes:
+        """Return the digest of everything fed so far.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
+        _require_sound(self._broken)
+        return self._leaf.digest()
+
+    def hexdigest(self) -> str:
+        """Return `digest()` as lower-case hex."""
+        return self.digest().hex()
+
+    def copy(self) -> ArrayDigest:
+        """Return an independent digest in the same state."""
+        _require_sound(self._broken)
+        other = object.__new__(ArrayDigest)
+        other.__dict__.update(self.__dict__)
+        other._leaf = self._leaf.copy()
+        return other
+
+
+@dataclass(frozen=True)
+class ColumnDigest:
+    """What one leaf column adds to a record digest.
+
+    Attributes:
+        path: Field names from the top-level column down.
+        data_type: The leaf's logical type, a `pyarrow.DataType`.
+        null_count: Number of null rows; nulls of the structs above count.
+        digest: The digest of type and values.
+        validity_digest: The digest of one byte a row, 1 where there is a value and 0 where there is none; None
+            unless it was asked for. It tells apart what arrow0 cannot, for every leaf that is no list.
+    """
+
+    path: tuple[str, ...]
+    data_type: Any
+    null_count: int
+    digest: bytes
+    validity_digest: bytes | None = None
+
+
+class RecordDigest:
+    """The arrow0 logical hash of record batches as they come.
+
+    It has hashlib's surface. Memory stays constant: every batch is fed when it comes.
+
+    Args:
+        schema: The `pyarrow.Schema`, or any object with `__arrow_c_schema__`.
+        function: Digest function: `sha3-256`, `sha2-256` or `blake3`.
+        threads: How many threads to use; None for every core.
+        validity: True to digest each leaf's row validity too, see `columns`.
+
+    Raises:
+        UnsupportedTypeError: A column's type has no arrow0 encoding.
+
+    >>> schema = pa.schema([("a", pa.int32()), ("b", pa.string())])
+    >>> digest = RecordDigest(schema)
+    >>> digest.update(pa.record_batch({"a": pa.array([1, 2], pa.int32()), "b": ["a", "b"]}))
+    >>> digest.update(pa.record_batch({"a": pa.array([3], pa.int32()), "b": pa.array(["c"]).dictionary_encode()}))
+    >>> digest.hexdigest()[:8]
+    '5684f7bf'
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        function: str = DEFAULT_FUNCTION,
+        threads: int | None = None,
+        validity: bool = False,
+    ) -> None:
+        self._function = digest_function(function)
+        # Only foreign schemas go through the C interface, which ends names at a NUL.
+        self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
+        self._flat = flatten(self._schema)
+        self._pool = LeafPool(thread_count(threads))
+        spare = max(self._pool.threads // max(len(self._flat.leaves), 1), 1)
+        self._leaves = [
+            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity)
+            for leaf in self._flat.leaves
+        ]
+        self._row_count = 0
+        self._broken = False
+
+    @property
+    def name(self) -> str:
+        """The name of the hash, such as `arrow0-sha3-256`."""
+        return f"arrow0-{self._function.name}"
+
+    @property
+    def digest_size(self) -> int:
+        """Digest length in bytes."""
+        return self._function.digest_size
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows fed so far."""
+        return self._row_count
+
+    def update(self, data: Any) -> None:
+        """Feed records.
+
+        Args:
+            data: A `pyarrow.RecordBatch` or `Table`, or any object that exports records. It must have the digest's
+                columns in order; another layout or encoding of the same types is fine.
+
+        Raises:
+            SchemaMismatchError: Other names, order, columns or logical types. Nothing was fed.
+            InvalidArrayError: An array points outside its own buffers.
+            DigestStateError: An earlier update failed half-way.
+        """
+        source = read_producer(data)
+        self._require_schema(source.schema)
+        self._feed(source.batches)
+
+    def digest(self) -> bytes:
+        """Return the digest of everything fed so far.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
+        _require_sound(self._broken)
+        combined = self._function.new()
+        combined.update(self._flat.preamble)
+        for leaf in self._leaves:
+            combined.update(leaf.digest())
+        return combined.digest()
+
+    def hexdigest(self) -> str:
+        """Return `digest()` as lower-case hex."""
+        return self.digest().hex()
+
+    def multihash(self) -> Multihash:
+        """Return `digest()` with the code that says what it is."""
+        return Multihash(logical_code(self._function), self.digest())
+
+    def columns(self) -> tuple[ColumnDigest, ...]:
+        """Return each leaf column's path, type, null count and digest, depth first.
+
+        Where two record digests differ, the leaves that differ are the ones whose digests do.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
+        _require_sound(self._broken)
+        return tuple(
+            ColumnDigest(
+                leaf.path, logical_type(leaf.data_type), digest.null_count, digest.digest(), digest.validity_digest()
+            )
+            for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
+        )
+
+    def copy(self) -> RecordDigest:
+        """Return an independent digest in the same state."""
+        _require_sound(self._broken)
+        other = object.__new__(RecordDigest)
+        other.__dict__.update(self.__dict__)
+        other._leaves = [leaf.copy() for leaf in self._leaves]
+        return other
+
+    def _require_schema(self, schema: Any) -> None:
+        if schema is not self._schema and not schema.equals(self._schema):
+            self._flat.require_same(flatten(schema))
+
+    def _feed(self, batches: Iterable[Any]) -> None:
+        """Feed batches of one source, whose schema is the digest's."""
+        _require_sound(self._broken)
+        leaves = self._flat.leaves
+        for batch in joined(batches, leaves):
+            # All of a batch is checked before any of it is fed.
+            columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
+            # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.
+            self._broken = True
+            self._pool.update(self._leaves, columns)
+            self._row_count += batch.num_rows
+        self._broken = False
+
+
+def _require_sound(broken: bool) -> None:
+    if broken:
+        raise DigestStateError("an earlier update failed half-way, so this digest holds a part of the data")
+
+
+def _array_chunks(array: Any) -> list[Any]:
+    if hasattr(array, "__arrow_c_array__"):
+        return [array if isinstance(array, pa.Array) else pa.array(array)]
+    if hasattr(array, "__arrow_c_stream__"):
+        chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array(array)
+        return [chunk for chunk in chunked.chunks if len(chunk)] or [pa.array([], chunked.type)]
+    raise TypeError(f"expected an object that exports an Arrow array, found {type(array).__name__}")

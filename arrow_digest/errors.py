@@ -1,0 +1,145 @@
+"""Every exception that arrow_digest raises on purpose.
+
+All of them derive from `ArrowDigestError` and carry what they say as fields, so that a caller never
+has to match text.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArrowDigestError",
+    "DigestStateError",
+    "InvalidArrayError",
+    "MultihashError",
+    "SchemaMismatchError",
+    "UnknownFunctionError",
+    "UnreadableError",
+    "UnsupportedTypeError",
+    "format_path",
+]
+
+
+def format_path(path: tuple[str, ...]) -> str:
+    r"""Return a column path as text: names joined by dots, a name that would be ambiguous in quotes.
+
+    >>> format_path(("user", "first.name"))
+    'user."first.name"'
+    """
+    return ".".join(_quoted(name) if _is_ambiguous(name) else name for name in path)
+
+
+def _is_ambiguous(name: str) -> bool:
+    return name == "" or not name.isprintable() or any(character in '."\\ ' for character in name)
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in escaped)
+    return f'"{printable}"'
+
+
+class ArrowDigestError(Exception):
+    """Base of every error that arrow_digest raises on purpose."""
+
+
+class UnknownFunctionError(ArrowDigestError, ValueError):
+    """A digest function that this package does not know.
+
+    Attributes:
+        name: What was asked for.
+        suggestion: The name of the function that was probably meant, or None.
+    """
+
+    def __init__(self, name: object, known: tuple[str, ...], suggestion: str | None) -> None:
+        hint = f"; did you mean {suggestion!r}?" if suggestion else ""
+        super().__init__(f"unknown digest function {name!r}: expected one of {', '.join(known)}{hint}")
+        self.name = name
+        self.suggestion = suggestion
+
+
+class MultihashError(ArrowDigestError, ValueError):
+    """Text or bytes that are no multihash of a kind this package knows.
+
+    Attributes:
+        rule: The violated rule: `base` (no or unknown multibase prefix), `text` (not the one text of its
+            bytes in that base), `varint` (not minimal, too long, or cut short), `code` (unknown hash code),
+            `length` (not the code's digest length, or not what follows), `trailing` (bytes after the digest).
+        value: What was given.
+    """
+
+    def __init__(self, rule: str, message: str, value: str | bytes) -> None:
+        super().__init__(f"not a multihash: {message}")
+        self.rule = rule
+        self.value = value
+
+
+class UnsupportedTypeError(ArrowDigestError, TypeError):
+    """A column of a type that arrow0 has no encoding for.
+
+    Attributes:
+        path: Field names from the top-level column down.
+        data_type: The column's Arrow type.
+        reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list),
+            `union`, `map` or `duration`; None where something else is wrong with it.
+    """
+
+    def __init__(self, path: tuple[str, ...], data_type: object, reason: str, reserved: str | None = None) -> None:
+        where = f"column {format_path(path)}" if path else "the array"
+        super().__init__(f"{where}: type {data_type} has no arrow0 encoding: {reason}")
+        self.path = path
+        self.data_type = data_type
+        self.reserved = reserved
+
+
+class SchemaMismatchError(ArrowDigestError, ValueError):
+    """Data whose schema is not the digest's schema.
+
+    Attributes:
+        path: The first field that differs.
+        expected: Its description in the digest's schema, None where it should not be there.
+        found: Its description in the data, None where it is missing.
+    """
+
+    def __init__(self, path: tuple[str, ...], expected: str | None, found: str | None) -> None:
+        where = f"column {format_path(path)}: " if path else ""
+        super().__init__(f"{where}expected {expected or 'no such column'}, found {found or 'no such column'}")
+        self.path = path
+        self.expected = expected
+        self.found = found
+
+
+class InvalidArrayError(ArrowDigestError, ValueError):
+    """An array whose structure is broken: it points outside its own buffers.
+
+    Attributes:
+        path: Field names from the top-level column down; empty for an array by itself.
+        rule: `buffer`, `offsets`, `views`, `sizes`, `indices`, `run_ends`, `child_length`, `device` or `nulls`.
+        slot: The first slot at fault within the array that was checked, None where the fault has no slot.
+    """
+
+    def __init__(self, path: tuple[str, ...], rule: str, message: str, slot: int | None = None) -> None:
+        where = f"column {format_path(path)}: " if path else ""
+        at = "" if slot is None else f" (slot {slot})"
+        super().__init__(f"{where}broken array structure ({rule}): {message}{at}")
+        self.path = path
+        self.rule = rule
+        self.slot = slot
+
+
+class UnreadableError(ArrowDigestError, ValueError):
+    """A source that cannot be read as what it has to be, to its end.
+
+    Attributes:
+        source: The path or a name for the source, as text.
+        rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `truncated`, `trailing`,
+            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count` or `memory`.
+    """
+
+    def __init__(self, source: str, rule: str, message: str) -> None:
+        super().__init__(f"{source}: {message}")
+        self.source = source
+        self.rule = rule
+
+
+class DigestStateError(ArrowDigestError, RuntimeError):
+    """A digest was asked for a hash after an update failed half-way: no partial hash comes out."""

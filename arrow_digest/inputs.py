@@ -1,0 +1,247 @@
+"""Files opened once: how they open, what was read of them, and whether they changed meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import pyarrow as pa
+
+from arrow_digest.errors import ArrowDigestError, UnreadableError
+
+__all__ = ["InputFile", "OnRead", "open_path", "reading"]
+
+OnRead = Callable[[int], None]
+
+_PIPE_PATIENCE = 5.0  # seconds that a named pipe may take to get a writer
+
+_RULES = {
+    errno.ENOENT: ("missing", "no such file"),
+    errno.ENOTDIR: ("missing", "no such file"),
+    errno.ELOOP: ("missing", "a link that leads nowhere"),
+    errno.EISDIR: ("directory", "is a directory"),
+    errno.EACCES: ("permission", "permission denied"),
+    errno.EPERM: ("permission", "permission denied"),
+}
+
+
+class InputFile:
+    """A binary file as pyarrow reads it, with a record of what was read.
+
+    Attributes:
+        name: How errors name it.
+        seekable_size: Its length in bytes if it can be read at any place; None for a pipe.
+        tail: The last eight bytes that were read.
+        hit_end: True if the last read got less than it asked for.
+    """
+
+    mode = "rb"
+
+    def __init__(self, file: IO[bytes], name: str, on_read: OnRead | None = None, *, pushed_back: bytes = b"") -> None:
+        self.name = name
+        self.tail = b""
+        self.hit_end = False
+        self.closed = False
+        self._file = file
+        self._pushed_back = pushed_back
+        self._on_read = on_read
+        self.seekable_size = file.seek(0, io.SEEK_END) if _is_seekable(file) else None
+        if self.seekable_size is not None:
+            file.seek(0)
+        self._stat = _stat(file)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to `size` bytes; fewer only at the end."""
+        data = self._pushed_back
+        self._pushed_back = b""
+        if len(data) < size or size < 0:
+            data += self._file.read(size - len(data) if size >= 0 else -1)
+        else:
+            data, self._pushed_back = data[:size], data[size:]
+        self.hit_end = len(data) < size or size < 0
+        self.tail = (self.tail + data[-8:])[-8:]
+        if self._on_read is not None:
+            self._on_read(len(data))
+        return data
+
+    def peek(self, size: int) -> bytes:
+        """Return up to `size` bytes from the start without consuming them. Only before the first read."""
+        data = self._pushed_back
+        data += self._file.read(size - len(data))
+        if self.seekable_size is None:
+            self._pushed_back = data
+        else:
+            self._file.seek(0)
+        return data
+
+    def read_end(self, size: int) -> bytes:
+        """Return the last `size` bytes of a file that can be read at any place, and go back to its start."""
+        assert self.seekable_size is not None
+        self._file.seek(max(0, self.seekable_size - size))
+        data = self._file.read(size)
+        self._file.seek(0)
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a place in the file."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the place in the file."""
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        """Return whether the file can be read at any place."""
+        return self.seekable_size is not None
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def writable(self) -> bool:
+        """Return False."""
+        return False
+
+    def flush(self) -> None:
+        """Do nothing: there is nothing to write."""
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the file closes it, also when pyarrow thinks it is done with it."""
+
+    def require_unchanged(self) -> None:
+        """Refuse a file whose length or modification time is not what it was when it was opened.
+
+        Raises:
+            UnreadableError: It changed.
+        """
+        now = _stat(self._file)
+        if now != self._stat:
+            assert now is not None
+            assert self._stat is not None
+            change = f"from {self._stat[0]} to {now[0]} bytes" if now[0] != self._stat[0] else "in place"
+            raise UnreadableError(self.name, "changed", f"it changed {change} while it was read")
+
+
+def _is_seekable(file: IO[bytes]) -> bool:
+    try:
+        return file.seekable()
+    except AttributeError:
+        return False
+
+
+def _stat(file: IO[bytes]) -> tuple[int, int] | None:
+    """Return length and modification time in nanoseconds; None for what is no regular file."""
+    try:
+        status = os.fstat(file.fileno())
+    except (OSError, AttributeError):  # a file object without a descriptor
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+@contextmanager
+def open_path(path: str | os.PathLike[str], on_read: OnRead | None = None) -> Iterator[InputFile]:
+    """Open a file for reading, and close it afterwards.
+
+    A named pipe that nobody writes to is refused after five seconds instead of hanging without a word.
+
+    Args:
+        path: Where it is.
+        on_read: Called with the number of bytes after each read.
+
+    Raises:
+        UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer.
+    """
+    name = os.fsdecode(path)
+    try:
+        descriptor, first = _open_descriptor(name)
+        file = os.fdopen(descriptor, "rb", buffering=1 << 16)
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    with file:
+        yield InputFile(file, name, on_read, pushed_back=first)
+
+
+def _open_descriptor(name: str) -> tuple[int, bytes]:
+    """Return an open descriptor, and what had to be read from it to know that it will give something."""
+    # Opening a pipe that has no writer blocks unless asked not to.
+    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        return descriptor, _settle(descriptor, name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _settle(descriptor: int, name: str) -> bytes:
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISDIR(mode):
+        raise UnreadableError(name, *_RULES[errno.EISDIR])
+    if not hasattr(os, "O_NONBLOCK"):
+        return b""
+    first = _wait_for_writer(descriptor, name) if stat.S_ISFIFO(mode) else b""
+    os.set_blocking(descriptor, True)
+    return first
+
+
+def _wait_for_writer(descriptor: int, name: str) -> bytes:
+    deadline = time.monotonic() + _PIPE_PATIENCE
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    while not poll.poll(100):
+        # No data and no hang-up: there never was a writer, or it takes its time. Only a read tells them apart.
+        try:
+            first = os.read(descriptor, 1)
+        except BlockingIOError:
+            return b""
+        if first:
+            return first
+        if time.monotonic() > deadline:
+            raise UnreadableError(
+                name, "pipe", f"a pipe that nobody opened for writing in {_PIPE_PATIENCE:.0f} seconds"
+            )
+    return b""
+
+
+@contextmanager
+def reading(name: str, what: str) -> Iterator[None]:
+    """Turn what a reader raises on bad data into this package's error.
+
+    Args:
+        name: The source, for the error.
+        what: What it was read as.
+
+    Raises:
+        UnreadableError: Reading failed.
+    """
+    try:
+        yield
+    except ArrowDigestError:
+        raise
+    except MemoryError as error:
+        raise UnreadableError(name, "memory", f"not enough memory to read it as {what}: {_line(error)}") from error
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, TypeError) as error:
+        text = _line(error)
+        if "decrypt" in text.lower() or "encrypted" in text.lower():
+            raise UnreadableError(name, "encrypted", f"encrypted {what}, and no key: {text}") from error
+        if "MetadataVersion" in text:
+            raise UnreadableError(name, "version", f"{what} of an unsupported version: {text}") from error
+        raise UnreadableError(name, "corrupt", f"broken {what}: {text}") from error
+
+
+def _line(error: BaseException) -> str:
+    """Return the first line of an error's text, which may be long and hold anything."""
+    lines = str(error).splitlines()
+    line = lines[0] if lines else type(error).__name__
+    return "".join(c if c.isprintable() else "\ufffd" for c in line)[:300]
+
+
+def _unreadable(name: str, error: OSError) -> UnreadableError:
+    rule, message = _RULES.get(error.errno or 0, ("io", os.strerror(error.errno) if error.errno else str(error)))
+    return UnreadableError(name, rule, message)

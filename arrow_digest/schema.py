@@ -1,0 +1,258 @@
+"""arrow0's type encoding, and a schema flattened to its leaf columns.
+
+Implements the sections "Type encoding", "Encodings of one type hash alike" and the first step of
+"Record batches" of the arrow0 specification.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import lib
+
+from arrow_digest.errors import SchemaMismatchError, UnsupportedTypeError, format_path
+
+__all__ = ["Field", "FlatSchema", "Leaf", "encode_type", "flatten", "logical_type", "unwrap"]
+
+# Deeper than any data set and than Arrow's own IPC readers allow, shallower than Python's stack.
+MAX_NESTING = 128
+
+_NULL, _INT, _FLOAT, _BINARY, _STRING, _BOOL, _DECIMAL, _DATE, _TIME, _TIMESTAMP = range(10)
+_LIST = 11
+
+_UNITS = {"s": 0, "ms": 1, "us": 2, "ns": 3}
+
+_BINARIES = (lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_BINARY_VIEW, lib.Type_FIXED_SIZE_BINARY)
+_STRINGS = (lib.Type_STRING, lib.Type_LARGE_STRING, lib.Type_STRING_VIEW)
+_LISTS = (
+    lib.Type_LIST,
+    lib.Type_LARGE_LIST,
+    lib.Type_FIXED_SIZE_LIST,
+    lib.Type_LIST_VIEW,
+    lib.Type_LARGE_LIST_VIEW,
+)
+_SIGNED = (lib.Type_INT8, lib.Type_INT16, lib.Type_INT32, lib.Type_INT64)
+_UNSIGNED = (lib.Type_UINT8, lib.Type_UINT16, lib.Type_UINT32, lib.Type_UINT64)
+_FLOATS = (lib.Type_HALF_FLOAT, lib.Type_FLOAT, lib.Type_DOUBLE)
+_DECIMALS = (lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Type_DECIMAL256)
+
+_INTERVALS = (lib.Type_INTERVAL_MONTHS, lib.Type_INTERVAL_DAY_TIME, lib.Type_INTERVAL_MONTH_DAY_NANO)
+
+_RESERVED = {
+    **dict.fromkeys(_INTERVALS, ("interval", "intervals are reserved (type id 10)")),
+    lib.Type_STRUCT: ("struct", "a struct inside a list is reserved (type id 12)"),
+    lib.Type_SPARSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_DENSE_UNION: ("union", "unions are reserved (type id 13)"),
+    lib.Type_MAP: ("map", "maps are reserved (type id 16)"),
+    lib.Type_DURATION: ("duration", "durations are reserved (type id 17)"),
+}
+
+
+def _constant(encoded: bytes) -> Callable[[Any], bytes]:
+    return lambda _: encoded
+
+
+def _decimal(data_type: Any) -> bytes:
+    return struct.pack("<HQQq", _DECIMAL, data_type.bit_width, data_type.precision, data_type.scale)
+
+
+def _timestamp(data_type: Any) -> bytes:
+    head = struct.pack("<HH", _TIMESTAMP, _UNITS[data_type.unit])
+    if data_type.tz is None:
+        return head + b"\0"
+    zone: bytes = data_type.tz.encode("utf-8")
+    return head + struct.pack("<Q", len(zone)) + zone
+
+
+# The one table of types: what a leaf's digest is fed before its values.
+_ENCODERS: dict[int, Callable[[Any], bytes]] = {
+    lib.Type_NA: _constant(struct.pack("<H", _NULL)),
+    lib.Type_BOOL: _constant(struct.pack("<H", _BOOL)),
+    **{type_id: lambda t: struct.pack("<HBQ", _INT, 1, t.bit_width) for type_id in _SIGNED},
+    **{type_id: lambda t: struct.pack("<HBQ", _INT, 0, t.bit_width) for type_id in _UNSIGNED},
+    **{type_id: lambda t: struct.pack("<HQ", _FLOAT, t.bit_width) for type_id in _FLOATS},
+    **dict.fromkeys(_BINARIES, _constant(struct.pack("<H", _BINARY))),
+    **dict.fromkeys(_STRINGS, _constant(struct.pack("<H", _STRING))),
+    **dict.fromkeys(_DECIMALS, _decimal),
+    lib.Type_DATE32: _constant(struct.pack("<HQH", _DATE, 32, 0)),
+    lib.Type_DATE64: _constant(struct.pack("<HQH", _DATE, 64, 1)),
+    lib.Type_TIME32: lambda t: struct.pack("<HQH", _TIME, 32, _UNITS[t.unit]),
+    lib.Type_TIME64: lambda t: struct.pack("<HQH", _TIME, 64, _UNITS[t.unit]),
+    lib.Type_TIMESTAMP: _timestamp,
+}
+
+
+def unwrap(data_type: Any) -> Any:
+    """Return what a type encodes: extension, dictionary and run-end encodings are peeled off.
+
+    >>> unwrap(pa.dictionary(pa.int8(), pa.string()))
+    DataType(string)
+    """
+    while True:
+        if isinstance(data_type, pa.BaseExtensionType):
+            data_type = data_type.storage_type
+        elif data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
+            data_type = data_type.value_type
+        else:
+            return data_type
+
+
+def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
+    """Return the bytes that a leaf's digest is fed before its values.
+
+    Args:
+        data_type: The leaf column's `pyarrow.DataType`.
+        path: Where it stands, for errors.
+
+    Raises:
+        UnsupportedTypeError: The type, or one inside it, is reserved by arrow0.
+
+    >>> encode_type(pa.list_(pa.bool_())).hex()
+    '0b000500'
+    """
+    encoded = b""
+    inner = data_type
+    for _ in range(MAX_NESTING):
+        inner = unwrap(inner)
+        if inner.id in _ENCODERS:
+            return encoded + _ENCODERS[inner.id](inner)
+        if inner.id not in _LISTS:
+            reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
+            raise UnsupportedTypeError(path, data_type, reason, reserved)
+        encoded += struct.pack("<H", _LIST)
+        inner = inner.value_type
+    raise UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
+
+
+def logical_type(data_type: Any) -> Any:
+    """Return the plainest Arrow type that has the same arrow0 encoding.
+
+    Two leaf columns can be the same records exactly when their logical types are equal.
+
+    >>> logical_type(pa.large_list(pa.dictionary(pa.int8(), pa.string_view())))
+    ListType(list<item: string>)
+    """
+    data_type = unwrap(data_type)
+    if data_type.id in _LISTS:
+        return pa.list_(logical_type(data_type.value_type))
+    if data_type.id in _STRINGS:
+        return pa.string()
+    if data_type.id in _BINARIES:
+        return pa.binary()
+    return data_type
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a schema at any depth.
+
+    Attributes:
+        path: Field names from the top-level column down; its length less one is the nesting level.
+        encoded_type: The arrow0 type encoding of a leaf; None for a struct.
+        data_type: The field's Arrow type.
+    """
+
+    path: tuple[str, ...]
+    encoded_type: bytes | None
+    data_type: Any
+
+    def describe(self) -> str:
+        """Return name and logical type, as errors show them."""
+        kind = "struct" if self.encoded_type is None else logical_type(self.data_type)
+        return f"{format_path(self.path)}: {kind}"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A column that is not a struct.
+
+    Attributes:
+        path: Field names from the top-level column down.
+        data_type: The leaf's Arrow type.
+        encoded_type: Its arrow0 type encoding.
+        indices: Field indices from the top-level column down.
+    """
+
+    path: tuple[str, ...]
+    data_type: Any
+    encoded_type: bytes
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FlatSchema:
+    """A schema as arrow0 sees it.
+
+    Attributes:
+        fields: Every field, depth first.
+        leaves: Every leaf column, depth first.
+        preamble: What the combined digest is fed first: names and nesting levels.
+    """
+
+    fields: tuple[Field, ...]
+    leaves: tuple[Leaf, ...]
+    preamble: bytes
+
+    def require_same(self, other: FlatSchema) -> None:
+        """Refuse another schema unless it has the same fields: names, levels, order and logical types.
+
+        Raises:
+            SchemaMismatchError: The first field that differs.
+        """
+        for expected, found in zip(self.fields, other.fields, strict=False):
+            if (expected.path, expected.encoded_type) != (found.path, found.encoded_type):
+                raise SchemaMismatchError(expected.path, expected.describe(), found.describe())
+        if len(self.fields) > len(other.fields):
+            missing = self.fields[len(other.fields)]
+            raise SchemaMismatchError(missing.path, missing.describe(), None)
+        if len(self.fields) < len(other.fields):
+            extra = other.fields[len(self.fields)]
+            raise SchemaMismatchError(extra.path, None, extra.describe())
+
+
+def flatten(schema: Any) -> FlatSchema:
+    """Return the schema's fields and leaves, depth first.
+
+    Raises:
+        UnsupportedTypeError: A column's type, or one inside it, has no arrow0 encoding, or a name is not UTF-8.
+
+    >>> [leaf.path for leaf in flatten(pa.schema([("a", pa.struct([("b", pa.int8())]))])).leaves]
+    [('a', 'b')]
+    """
+    fields: list[Field] = []
+    leaves: list[Leaf] = []
+    preamble = bytearray()
+    for path, indices, data_type in _walk(schema, (), ()):
+        name = path[-1].encode("utf-8")
+        preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
+        if unwrap(data_type).id == lib.Type_STRUCT:
+            fields.append(Field(path, None, data_type))
+        else:
+            encoded = encode_type(data_type, path)
+            fields.append(Field(path, encoded, data_type))
+            leaves.append(Leaf(path, data_type, encoded, indices))
+    return FlatSchema(tuple(fields), tuple(leaves), bytes(preamble))
+
+
+def _walk(
+    parent: Any, path: tuple[str, ...], indices: tuple[int, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], Any]]:
+    count = len(parent) if isinstance(parent, pa.Schema) else parent.num_fields
+    for index in range(count):
+        field = parent.field(index)
+        try:
+            name = field.name
+        except UnicodeDecodeError as error:
+            here = (*path, f"#{index}")
+            raise UnsupportedTypeError(here, field.type, f"its name is not UTF-8 ({error.reason})") from None
+        here = (*path, name)
+        if len(here) > MAX_NESTING:
+            raise UnsupportedTypeError(here, field.type, f"nested deeper than {MAX_NESTING} levels")
+        yield here, (*indices, index), field.type
+        inner = unwrap(field.type)
+        if inner.id == lib.Type_STRUCT:
+            yield from _walk(inner, here, (*indices, index))

@@ -1,0 +1,227 @@
+"""Anything that holds records, as a schema and batches in order.
+
+Files are recognised by their content, never by their suffix, and are never held whole: Parquet is read page by page,
+IPC batch by batch. A file that ends early, or goes on after its end, is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+
+from arrow_digest.errors import UnreadableError, UnsupportedTypeError
+from arrow_digest.inputs import InputFile, open_path, reading
+
+__all__ = ["Source", "open_source", "read_file", "read_producer"]
+
+# A group of the logical type Variant, as pyarrow prints a Parquet schema; it gives no other access to it.
+_VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (?P<name>.*) \(Variant\(", re.MULTILINE)
+
+_STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
+_STREAM_END_OLD = b"\0\0\0\0"
+
+# Parquet is decoded in batches of about this many bytes, whatever the row groups are.
+_BATCH_BYTES = 16 << 20
+_BATCH_ROWS = 1 << 16
+# No schema message of a stream that cannot be measured is longer.
+_METADATA_LIMIT = 1 << 28
+# All column readers together buffer about this much.
+_READ_BYTES = 32 << 20
+
+
+@dataclass
+class Source:
+    """Records: their schema, and batches in order.
+
+    Attributes:
+        name: How errors name the source.
+        schema: The `pyarrow.Schema`.
+        batches: Record batches or tables; reading on may raise `UnreadableError`.
+    """
+
+    name: str
+    schema: Any
+    batches: Iterator[Any]
+
+
+@contextmanager
+def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
+    """Open a path, or anything that exports Arrow data.
+
+    Args:
+        data: A path to a Parquet, Arrow IPC or Feather file, or an object with `__arrow_c_stream__` or
+            `__arrow_c_array__`.
+        threads: More than one allows the Parquet reader to decode columns side by side.
+
+    Raises:
+        UnreadableError: The file cannot be opened, or is no Arrow data.
+        UnsupportedTypeError: The object exports something other than records.
+        TypeError: It is neither a path nor an exporter.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        with open_path(data) as file:
+            yield read_file(file, threads=threads)
+            file.require_unchanged()
+    else:
+        yield read_producer(data)
+
+
+def read_producer(data: Any) -> Source:
+    """Return the records that an object exports through the Arrow C interface.
+
+    Raises:
+        UnsupportedTypeError: It exports something other than records.
+        TypeError: It exports nothing.
+    """
+    name = type(data).__name__
+    if isinstance(data, pa.Table):
+        return Source(name, data.schema, iter((data,)))
+    if isinstance(data, pa.RecordBatch):
+        return Source(name, data.schema, iter((data,)))
+    if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
+        raise UnsupportedTypeError((), data.type, "expected records, found one array: ArrayDigest takes those")
+    if hasattr(data, "__arrow_c_stream__"):
+        with reading(name, "stream of records"):
+            reader = pa.RecordBatchReader.from_stream(data)
+        return Source(name, reader.schema, _batches(reader, name, "stream of records"))
+    if hasattr(data, "__arrow_c_array__"):
+        with reading(name, "record batch"):
+            batch = pa.record_batch(data)
+        return Source(name, batch.schema, iter((batch,)))
+    raise TypeError(f"expected a path or an object that exports Arrow records, found {name}")
+
+
+def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
+    while True:
+        with reading(name, what):
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+        yield batch
+
+
+def read_file(file: InputFile, *, threads: int = 1) -> Source:
+    """Return the records of an open file, whose format is told by its first bytes.
+
+    Raises:
+        UnreadableError: It is no Arrow data, cut short, of a newer version, or encrypted.
+    """
+    start = file.peek(8)
+    if start.startswith(b"PAR1"):
+        return _parquet(_require_seekable(file, "Parquet"), threads)
+    if start.startswith(b"PARE"):
+        raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
+    if start.startswith(b"ARROW1"):
+        return _ipc_file(_require_seekable(file, "an Arrow IPC file"))
+    if start.startswith(b"FEA1"):
+        return _feather_v1(_require_seekable(file, "Feather"))
+    return _ipc_stream(file, start)
+
+
+def _require_seekable(file: InputFile, what: str) -> InputFile:
+    if file.seekable_size is None:
+        message = f"{what} has to be read from its end, which a pipe does not allow; save it to a file first"
+        raise UnreadableError(file.name, "unseekable", message)
+    return file
+
+
+def _parquet(file: InputFile, threads: int) -> Source:
+    end = file.read_end(4)
+    if end == b"PARE":
+        raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
+    if end != b"PAR1":
+        raise UnreadableError(file.name, "truncated", f"cut short: Parquet ends with b'PAR1', found {end!r}")
+    with reading(file.name, "Parquet"):
+        handle = pa.PythonFile(file, mode="r")
+        metadata = pq.read_metadata(handle)
+        buffer_size = min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20)
+        parquet = pq.ParquetFile(
+            handle, metadata=metadata, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
+        )
+        schema = parquet.schema_arrow
+        variant = _VARIANT.search(str(parquet.schema))
+    if variant:
+        # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
+        raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
+    return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads))
+
+
+def _parquet_batches(parquet: Any, metadata: Any, name: str, threads: int) -> Iterator[Any]:
+    rows, seen = metadata.num_rows, 0
+    uncompressed = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    batch_rows = min(max(_BATCH_BYTES * max(rows, 1) // max(uncompressed, 1), 64), _BATCH_ROWS)
+    with reading(name, "Parquet"):
+        batches = parquet.iter_batches(batch_size=batch_rows, use_threads=threads > 1)
+    while True:
+        with reading(name, "Parquet"):
+            batch = next(batches, None)
+        if batch is None:
+            break
+        seen += batch.num_rows
+        yield batch
+    if metadata.num_columns and seen != rows:
+        raise UnreadableError(name, "row_count", f"broken Parquet: its footer says {rows} rows, its pages hold {seen}")
+
+
+def _ipc_file(file: InputFile) -> Source:
+    with reading(file.name, "Arrow IPC file"):
+        reader = pa.ipc.open_file(pa.PythonFile(file, mode="r"))
+    return Source(file.name, reader.schema, _ipc_file_batches(reader, file.name))
+
+
+def _ipc_file_batches(reader: Any, name: str) -> Iterator[Any]:
+    for index in range(reader.num_record_batches):
+        with reading(name, "Arrow IPC file"):
+            batch = reader.get_batch(index)
+        yield batch
+
+
+def _feather_v1(file: InputFile) -> Source:
+    with reading(file.name, "Feather V1"):
+        table = pyarrow.feather.read_table(pa.PythonFile(file, mode="r"))
+    return Source(file.name, table.schema, iter((table,)))
+
+
+def _ipc_stream(file: InputFile, start: bytes) -> Source:
+    _require_stream_start(file, start)
+    with reading(file.name, "Arrow IPC stream"):
+        reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
+    return Source(file.name, reader.schema, _ipc_stream_batches(reader, file))
+
+
+def _require_stream_start(file: InputFile, start: bytes) -> None:
+    """Refuse what cannot be a stream, so that no length is taken from something else."""
+    formats = "Parquet, Arrow IPC file, Arrow IPC stream, Feather"
+    if not start:
+        raise UnreadableError(file.name, "format", f"empty; expected one of {formats}")
+    marked = start[:4] == _STREAM_END[:4]
+    length = int.from_bytes(start[4:8] if marked else start[:4], "little")
+    limit = file.seekable_size if file.seekable_size is not None else _METADATA_LIMIT
+    if marked and length > limit:
+        message = f"cut short: the stream's first message is {length} bytes long, the file {limit}"
+        raise UnreadableError(file.name, "truncated", message)
+    if len(start) < 8 or not 0 < length <= limit:
+        raise UnreadableError(file.name, "format", f"no Arrow data (tried {formats}): it begins with {start!r}")
+
+
+def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:
+    try:
+        yield from _batches(reader, file.name, "Arrow IPC stream")
+    except UnreadableError as error:
+        if not file.hit_end:
+            raise
+        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({error})") from error
+    if file.hit_end or not (file.tail == _STREAM_END or file.tail.endswith(_STREAM_END_OLD)):
+        raise UnreadableError(file.name, "truncated", "cut short: the stream has no end-of-stream marker")
+    if file.seekable_size is not None and file.tell() != file.seekable_size:
+        message = f"{file.seekable_size - file.tell()} bytes after the end of the stream"
+        raise UnreadableError(file.name, "trailing", message)
