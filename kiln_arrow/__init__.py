@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from kiln_arrow.arrays import Opaque, Tensor
+from kiln_arrow.columns import array, from_numpy, iter_tensors, to_numpy, validate_column
 from kiln_arrow.directory import Directory, decode, encode, encode_into, encoded_size, validate
 from kiln_arrow.dtypes import DTYPES, DType
 from kiln_arrow.errors import RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
+from kiln_arrow.extension import FrameArray, FrameScalar, FrameType, TensorsArray, TensorsScalar, TensorsType
 from kiln_arrow.frame import frame, unframe
 from kiln_arrow.frozen import freeze, thaw
+from kiln_arrow.registration import register, register_on_import, unregister
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, parse_type, schema_hash
 
 __all__ = [
@@ -16,6 +19,9 @@ __all__ = [
     "DType",
     "Dict",
     "Directory",
+    "FrameArray",
+    "FrameScalar",
+    "FrameType",
     "KilnDtypeError",
     "KilnEOFError",
     "KilnError",
@@ -26,7 +32,11 @@ __all__ = [
     "Option",
     "Struct",
     "Tensor",
+    "TensorsArray",
+    "TensorsScalar",
+    "TensorsType",
     "Type",
+    "array",
     "decode",
     "encode",
     "encode_into",
@@ -34,9 +44,17 @@ __all__ = [
     "format_type",
     "frame",
     "freeze",
+    "from_numpy",
+    "iter_tensors",
     "parse_type",
+    "register",
     "schema_hash",
     "thaw",
+    "to_numpy",
     "unframe",
+    "unregister",
     "validate",
+    "validate_column",
 ]
+
+register_on_import()

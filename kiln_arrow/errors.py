@@ -51,6 +51,12 @@ Rule = Literal[
     "range",
     "field",
     "buffer",
+    # Arrow columns.
+    "arrow",
+    "arrow_type",
+    "null",
+    "ragged",
+    "size",
 ]
 
 #: Every rule slug, as documentation, golden cases and errors spell it.
@@ -82,7 +88,9 @@ class KilnError(ValueError):
         offset: Byte offset in the caller's buffer (character offset for type text); None when encoding.
         tensor: Index of the tensor at fault, in directory order, or None.
         name: Name of that tensor where it has one that can be read, or None.
-        path: Place inside a frozen value, such as `batch.rows[3]['key']`; empty at the top.
+        path: Place inside a frozen value, such as `batch.rows[3]['key']`; empty at the top. In a nested column or an
+            Arrow type, where it lies below the top.
+        row: Index of the row at fault in a column, or None.
 
     Example:
         >>> import kiln_arrow
@@ -103,17 +111,21 @@ class KilnError(ValueError):
         tensor: int | None = None,
         name: str | None = None,
         path: str = "",
+        row: int | None = None,
     ) -> None:
-        super().__init__(rule, sentence, offset, tensor, name, path)
+        super().__init__(rule, sentence, offset, tensor, name, path, row)
         self.rule = rule
         self.sentence = sentence
         self.offset = offset
         self.tensor = tensor
         self.name = name
         self.path = path
+        self.row = row
 
     def __str__(self) -> str:
         places = []
+        if self.row is not None:
+            places.append(f"row {self.row}")
         if self.path:
             places.append(f"in {self.path}")
         if self.tensor is not None:
