@@ -10,8 +10,12 @@ from kiln_arrow.errors import RULES, KilnDtypeError, KilnEOFError, KilnError, Ki
 from kiln_arrow.extension import FrameArray, FrameScalar, FrameType, TensorsArray, TensorsScalar, TensorsType
 from kiln_arrow.frame import frame, unframe
 from kiln_arrow.frozen import freeze, thaw
+from kiln_arrow.parquet import write_table
 from kiln_arrow.registration import register, register_on_import, unregister
+from kiln_arrow.storage import from_storage, to_storage
+from kiln_arrow.structs import from_structs
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, parse_type, schema_hash
+from kiln_arrow.unframing import to_structs
 
 __all__ = [
     "DTYPES",
@@ -45,16 +49,21 @@ __all__ = [
     "frame",
     "freeze",
     "from_numpy",
+    "from_storage",
+    "from_structs",
     "iter_tensors",
     "parse_type",
     "register",
     "schema_hash",
     "thaw",
     "to_numpy",
+    "to_storage",
+    "to_structs",
     "unframe",
     "unregister",
     "validate",
     "validate_column",
+    "write_table",
 ]
 
 register_on_import()

@@ -14,8 +14,6 @@ from kiln_arrow.errors import KilnError
 #: Bytes that one chunk of binary, or one buffer of binary_view, can hold; also what Parquet can hold in a value.
 LIMIT = (1 << 31) - 1
 
-_ALIGNMENT = 64
-
 
 def build(
     data_type: Any,
@@ -41,7 +39,7 @@ def build(
         row = int((lengths > limit).argmax())
         sentence = f"expected a cell below 2 GiB for {storage}, found {lengths[row]} bytes; large_binary can hold it"
         raise KilnError("size", sentence, row=row)
-    runs = list(_runs(lengths, limit))
+    runs = list(runs_within(lengths, limit))
     if storage == pa.binary_view():
         return data_type.wrap_array(_views(lengths, valid, runs, write))
     arrays = [_plain(storage, lengths, valid, run, write) for run in runs]
@@ -49,7 +47,7 @@ def build(
     return chunks[0] if len(chunks) == 1 else pa.chunked_array(chunks, data_type)
 
 
-def _runs(lengths: NDArray[np.int64], limit: int | None) -> Iterator[tuple[int, int]]:
+def runs_within(lengths: NDArray[np.int64], limit: int | None) -> Iterator[tuple[int, int]]:
     """Yields first and last of the cells that go together, as many as the limit allows."""
     if limit is None or lengths.sum() <= limit:
         yield 0, len(lengths)
@@ -62,18 +60,10 @@ def _runs(lengths: NDArray[np.int64], limit: int | None) -> Iterator[tuple[int, 
         first, before = last, int(ends[last - 1])
 
 
-def _memory(size: int) -> NDArray[np.uint8]:
-    """Returns fresh memory that begins at a whole line, so that payloads lie at whole lines too."""
-    memory: NDArray[np.uint8] = np.empty(size + _ALIGNMENT, np.uint8)
-    skipped = -memory.ctypes.data % _ALIGNMENT
-    return memory[skipped : skipped + size]
-
-
 def _filled(size: int, first: int, last: int, write: Callable[[NDArray[np.uint8], int, int], None]) -> pa.Buffer:
-    memory = _memory(size)
-    write(memory, first, last)
-    memory.flags.writeable = False
-    return pa.py_buffer(memory)
+    memory = pa.allocate_buffer(size)  # begins at a whole line, so that payloads lie at whole lines too
+    write(np.frombuffer(memory, np.uint8), first, last)
+    return pa.foreign_buffer(memory.address, size, memory)  # the same, but nobody writes to it any more
 
 
 def _bitmap(valid: NDArray[np.bool_] | None) -> pa.Buffer | None:

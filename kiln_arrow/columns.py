@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +20,8 @@ from kiln_arrow.extension import FRAME, TensorsType
 from kiln_arrow.frame import frame, unframe
 from kiln_arrow.uniform import Uniform, dense_strides, stacked, uniform
 
-# Rows that are picked by a mask are copied through memory of about this size, which stays in the processor's cache.
-_PICKED = 1 << 18
+# Cells are filled about this many bytes at a time, so that what is written together is in the processor's cache.
+_BLOCK = 1 << 19
 
 
 def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # pyarrow.array calls it so
@@ -135,23 +135,23 @@ def from_numpy(arrays: Tensors, *, mask: Any = None, type: Any = None) -> Any:  
 
     def fill(memory: NDArray[np.uint8], first: int, last: int) -> None:
         picked = None if valid is None else np.flatnonzero(valid[first:last]) + first
-        rows = last - first if picked is None else len(picked)
-        if rows == 0:
-            return
-        block = memory.reshape(rows, length)
-        block[:, : len(head)] = np.frombuffer(head, np.uint8)
-        end = len(head)
-        for (_, source), (dtype, dims, _, byte_length, _), byte_offset in zip(
-            sources, payloads, byte_offsets, strict=True
-        ):
-            start = len(head) + byte_offset
-            block[:, end:start] = 0
-            end = start + byte_length
-            if end > start:
-                strides = (length, *dense_strides(dims, dtype.item_size))
-                target: NDArray[Any] = np.ndarray((rows, *dims), dtype.numpy, memory, start, strides)
-                _copy_rows(target, source, first, last, picked)
-        block[:, end:] = 0
+        step = max(_BLOCK // length, 1)
+        for at in range(0, len(memory) // length, step):
+            block = memory[at * length : (at + step) * length].reshape(-1, length)
+            rows = slice(first + at, first + at + len(block)) if picked is None else picked[at : at + step]
+            block[:, : len(head)] = np.frombuffer(head, np.uint8)
+            end = len(head)
+            for (_, source), (dtype, dims, _, byte_length, _), byte_offset in zip(
+                sources, payloads, byte_offsets, strict=True
+            ):
+                start = len(head) + byte_offset
+                block[:, end:start] = 0
+                end = start + byte_length
+                if byte_length:
+                    strides = (length, *dense_strides(dims, dtype.item_size))
+                    target: NDArray[Any] = np.ndarray((len(block), *dims), dtype.numpy, block, start, strides)
+                    target[...] = source[rows]
+            block[:, end:] = 0
 
     return build(data_type, lengths, valid, fill)
 
@@ -181,17 +181,6 @@ def _check_bools(source: NDArray[Any], valid: NDArray[np.bool_] | None, index: i
         bad &= valid
     if bad.any():
         raise KilnError("bool", "expected bool bytes 0 or 1, found another", None, index, name, row=int(bad.argmax()))
-
-
-def _copy_rows(
-    target: NDArray[Any], source: NDArray[Any], first: int, last: int, picked: NDArray[np.int64] | None
-) -> None:
-    if picked is None:
-        target[...] = source[first:last]
-        return
-    step = max(_PICKED // max(target[0].nbytes, 1), 1)
-    for at in range(0, len(picked), step):
-        target[at : at + step] = source[picked[at : at + step]]
 
 
 def to_numpy(

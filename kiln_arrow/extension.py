@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import pyarrow as pa
@@ -305,13 +305,14 @@ _BYTES_OF_TEXT = {
 }
 
 
-def with_children(data_type: pa.DataType, change: Any) -> pa.DataType:
+def with_children(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """Returns a nested type with each child's type changed, field names, flags and metadata kept."""
+    return with_fields(data_type, lambda child: child.with_type(change(child.type)))
+
+
+def with_fields(data_type: pa.DataType, field: Callable[[pa.Field], pa.Field]) -> pa.DataType:
+    """Returns a nested type with each child's field changed."""
     types = pa.types
-
-    def field(child: pa.Field) -> pa.Field:
-        return child.with_type(change(child.type))
-
     if types.is_struct(data_type):
         return pa.struct([field(data_type.field(index)) for index in range(data_type.num_fields)])
     if types.is_map(data_type):
@@ -322,9 +323,9 @@ def with_children(data_type: pa.DataType, change: Any) -> pa.DataType:
         if is_kind(data_type):
             return make(field(data_type.value_field))
     if types.is_dictionary(data_type):
-        return pa.dictionary(data_type.index_type, change(data_type.value_type), data_type.ordered)
+        return pa.dictionary(data_type.index_type, field(pa.field("", data_type.value_type)).type, data_type.ordered)
     if types.is_run_end_encoded(data_type):
-        return pa.run_end_encoded(data_type.run_end_type, change(data_type.value_type))
+        return pa.run_end_encoded(data_type.run_end_type, field(pa.field("", data_type.value_type)).type)
     return data_type
 
 
