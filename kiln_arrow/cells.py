@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kiln_arrow.decoder import Front
@@ -61,12 +60,12 @@ def cells_of(storage: pa.Array) -> Cells:
     """Returns the cells of a binary, large_binary or binary_view array whose structure was checked."""
     valid = None if storage.null_count == 0 else storage.is_valid().to_numpy(zero_copy_only=False)
     buffers, count, first = storage.buffers(), len(storage), storage.offset
+    if count == 0:
+        nothing: NDArray[np.int64] = np.zeros(0, np.int64)
+        return Cells([memoryview(b"")], None, nothing, nothing, None)
     if storage.type == pa.binary_view():
         return _view_cells(buffers, count, first, valid)
     dtype: np.dtype[Any] = np.dtype("<i4" if storage.type == pa.binary() else "<i8")
-    if count == 0:
-        nothing: NDArray[np.int64] = np.zeros(0, np.int64)
-        return Cells([memoryview(b"")], None, nothing, nothing, valid)
     offsets: NDArray[Any] = np.frombuffer(buffer_view(buffers[1]), dtype, count + 1, first * dtype.itemsize)
     starts = offsets[:-1].astype(np.int64)
     return Cells([buffer_view(buffers[2])], None, starts, offsets[1:] - starts, valid)
@@ -152,16 +151,37 @@ def flattened(array: pa.Array) -> tuple[list[tuple[pa.Array, str]], NDArray[np.i
 
     The items come with the name that Parquet gives them; those of a map as two arrays, its keys and its values.
     """
-    is_map = pa.types.is_map(array.type)
-    if is_map:
-        array = array.view(pa.list_(array.values.type))
-    counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if array.null_count:  # lists of a fixed size have that size even where they are null
-        counts[~array.is_valid().to_numpy(zero_copy_only=False)] = 0
-    items = array.flatten()
-    if is_map:
+    starts, counts = _list_places(array)
+    # Cut out by hand, as pyarrow's kernel that flattens lists corrupts what lies over binary_view.
+    there = np.flatnonzero(counts)
+    starts_there, counts_there = starts[there], counts[there]
+    breaks = np.flatnonzero(starts_there[1:] != starts_there[:-1] + counts_there[:-1]) + 1
+    runs = [
+        array.values.slice(int(firsts[0]), int(sizes.sum()))
+        for firsts, sizes in zip(np.split(starts_there, breaks), np.split(counts_there, breaks), strict=True)
+        if len(firsts)
+    ]
+    items = runs[0] if len(runs) == 1 else pa.concat_arrays(runs) if runs else array.values.slice(0, 0)
+    if pa.types.is_map(array.type):
         return [(items.field(0), "key"), (items.field(1), "value")], counts
     return [(items, "element")], counts
+
+
+def _list_places(array: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where the items of each list begin, and how many there are: none where it is null."""
+    types = pa.types
+    if types.is_fixed_size_list(array.type):
+        size = array.type.list_size
+        starts = np.arange(array.offset, array.offset + len(array), dtype=np.int64) * size
+        counts = np.full(len(array), size, np.int64)
+    elif types.is_list_view(array.type) or types.is_large_list_view(array.type):
+        starts, counts = (part.to_numpy().astype(np.int64) for part in (array.offsets, array.sizes))
+    else:
+        offsets = array.offsets.to_numpy().astype(np.int64)
+        starts, counts = offsets[:-1], np.diff(offsets)
+    if array.null_count:
+        counts[~array.is_valid().to_numpy(zero_copy_only=False)] = 0
+    return starts, counts
 
 
 def decoded(array: pa.Array) -> pa.Array:

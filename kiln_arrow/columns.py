@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kiln_arrow.arrays import as_numpy
+from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.building import build
 from kiln_arrow.cells import Leaf, bad_cells, cells_of, chunks_of, fronts, leaves, tensor_leaves
 from kiln_arrow.decoder import Front, tensors_of
@@ -67,10 +68,10 @@ def _encoded(cell: Any) -> memoryview | bytes | None:
     if isinstance(cell, bytes):
         return cell
     if isinstance(cell, (bytearray, memoryview, pa.Buffer)):
-        return memoryview(cell).toreadonly().cast("B")
+        return readable_bytes(cell)
     if isinstance(cell, pa.Scalar):
         storage = cell.value if isinstance(cell, pa.ExtensionScalar) else cell
-        return memoryview(storage.as_buffer()).toreadonly()
+        return readable_bytes(storage.as_buffer())
     return None
 
 
