@@ -204,13 +204,14 @@ def chunks_of(column: Any) -> list[pa.Array]:
     Raises:
         TypeError: It is none of these.
     """
-    if isinstance(column, pa.Array):
-        return [column]
-    if not isinstance(column, (pa.Table, pa.RecordBatch)):
+    # Exported by the C interface a column loses the sizes of its buffers, so that is for others' columns only.
+    if not isinstance(column, (pa.Array, pa.ChunkedArray, pa.Table, pa.RecordBatch)):
         if hasattr(column, "__arrow_c_stream__"):
             column = pa.chunked_array(column)
         elif hasattr(column, "__arrow_c_array__"):
-            return [pa.array(column)]
+            column = pa.array(column)
+    if isinstance(column, pa.Array):
+        return [column]
     if isinstance(column, pa.ChunkedArray):
         chunks: list[pa.Array] = column.chunks
         return chunks

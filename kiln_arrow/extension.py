@@ -220,9 +220,9 @@ def _checked(storage: pa.DataType) -> pa.DataType:
 
 
 # Types read from files are kept, and each is handed out again. It saves time, as pyarrow asks for the type of every row
-# of a column that is iterated. Above all it keeps a process from aborting when it ends: a thread of Arrow's that drops
-# the last reference to a type defined in Python needs the interpreter, which by then is shutting down. What is kept
-# here is never the last. The bounds keep foreign metadata from filling the memory.
+# of a column that is iterated. It also keeps Arrow's threads from dropping the last reference to a type defined in
+# Python, for which they need the interpreter, at a time when it shuts down: that aborts the process. The bounds keep
+# foreign metadata from filling the memory.
 _KEPT: dict[Hashable, pa.DataType] = {}
 _KEPT_COUNT = 4096
 _KEPT_SIZE = 1 << 16
@@ -249,6 +249,11 @@ def _interned(cls: Any, storage: pa.DataType, metadata: bytes) -> pa.DataType:
     if len(_KEPT) < _KEPT_COUNT and len(metadata) <= _KEPT_SIZE:
         found = _KEPT.setdefault(key, found)
     return storage if found is _REFUSED else found
+
+
+def any_was_read() -> bool:
+    """Returns whether Arrow has handed out one of these types in this process."""
+    return bool(_KEPT)
 
 
 _REFUSED = pa.null()  # stands for a refusal among what is kept

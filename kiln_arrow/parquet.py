@@ -140,7 +140,7 @@ def _leaf_paths(schema: pa.Schema, options: dict[str, Any]) -> tuple[list[str], 
     naming = {key: options[key] for key in ("use_compliant_nested_type", "version", "flavor") if key in options}
     file = io.BytesIO()
     # How a schema becomes paths is the writer's business, so it is asked.
-    pq.write_table(schema.empty_table(), file, **naming)
+    pq.ParquetWriter(file, schema, **naming).close()
     found = pq.ParquetFile(file).schema
     paths = [found.column(index).path for index in range(len(found.names))]
     kiln = [leaf for field in schema for leaf in _leaf_kinds(field.type)]
