@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +54,28 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
         >>> pyarrow.parquet.read_table(file)["input"].type == column.type
         True
     """
-    sizes, largest = _row_sizes(table)
-    row_limit = options.pop("row_group_size", None)
+    write_tables([table], table.schema, where, options)
+
+
+def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, options: dict[str, Any]) -> None:
+    """Writes tables of one schema one after another as `write_table` does one; the first comes before the file does."""
+    rest = iter(tables)
+    table = next(rest, None)
+    sizes, largest = (np.zeros(0, np.int64), 0) if table is None else _row_sizes(table)
+    settings = _settings(schema, options)
+    row_limit = settings.pop("row_group_size", None)
     if row_limit is not None and row_limit < 1:
         raise ValueError(f"expected row_group_size of at least 1, found {row_limit}")
-    settings = _settings(table.schema, options)
     if largest:
         settings.setdefault("write_batch_size", max(1, min(_BATCH_ROWS, _BATCH_BYTES // largest)))
-    writer = pq.ParquetWriter(where, table.schema, **settings)
+    writer = pq.ParquetWriter(where, schema, **settings)
     try:
         with writer:
-            for first, last in _row_groups(sizes, row_limit):
-                writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
+            while table is not None:
+                for first, last in _row_groups(sizes, row_limit):
+                    writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
+                table = next(rest, None)
+                sizes, _ = (sizes, 0) if table is None else _row_sizes(table)
     except BaseException:
         if isinstance(where, (str, os.PathLike)) and options.get("filesystem") is None:
             with contextlib.suppress(OSError):  # nothing half-written is left

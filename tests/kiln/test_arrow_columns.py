@@ -49,7 +49,9 @@ def flipped(data, at, bit=1):
 @st.composite
 def stacks(draw):
     count = draw(st.sampled_from([0, 1, 2, 7, 8, 9, 63, 64, 65]))
-    names = draw(st.lists(st.text(max_size=3).filter(lambda name: name.isprintable()), min_size=1, unique=True, max_size=4))
+    names = draw(
+        st.lists(st.text(max_size=3).filter(lambda name: name.isprintable()), min_size=1, unique=True, max_size=4)
+    )
     arrays = {}
     for name in names:
         dtype = draw(st.sampled_from(DTYPES))
@@ -70,7 +72,9 @@ def test_arrays_come_back_as_they_went_in(stack, storage, random):
     one_by_one = [None if mask[row] else {name: array[row] for name, array in arrays.items()} for row in range(count)]
     assert column.equals(kiln_arrow.array(one_by_one, type=TensorsType(storage)))
     found = kiln_arrow.to_numpy(column, nulls="mask")
-    assert list(found) == (sorted((name or None for name in arrays), key=lambda n: (n or "").encode()) if not mask.all() else [])
+    assert list(found) == (
+        sorted((name or None for name in arrays), key=lambda n: (n or "").encode()) if not mask.all() else []
+    )
     for name, array in found.items():
         source = arrays["" if name is None else name]
         assert array.dtype == source.dtype
@@ -164,7 +168,9 @@ def test_a_null_slot_may_hold_any_bytes():
     assert [None if d is None else list(d) for d in kiln_arrow.iter_tensors(column)] == [["x"], None, ["x"]]
 
 
-@pytest.mark.parametrize("column", [kiln_arrow.array([]), kiln_arrow.array([None, None]), pa.chunked_array([], TensorsType())])
+@pytest.mark.parametrize(
+    "column", [kiln_arrow.array([]), kiln_arrow.array([None, None]), pa.chunked_array([], TensorsType())]
+)
 def test_without_a_cell_nothing_is_known_of_tensors(column):
     assert kiln_arrow.to_numpy(column, nulls="mask") == {}
 
@@ -441,7 +447,14 @@ def test_rows_may_have_eight_dims_and_lie_in_any_order_of_bytes_and_strides():
     wide = np.zeros((2, *[1] * 8), np.int8)
     assert kiln_arrow.to_numpy(kiln_arrow.from_numpy({"x": wide}))["x"].shape == wide.shape
     base = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
-    for array in (base.T, base[::-1], base[:, ::2, 1:], np.asfortranarray(base), base.astype(">i4"), base.astype(">f8").T):
+    for array in (
+        base.T,
+        base[::-1],
+        base[:, ::2, 1:],
+        np.asfortranarray(base),
+        base.astype(">i4"),
+        base.astype(">f8").T,
+    ):
         found = kiln_arrow.to_numpy(kiln_arrow.from_numpy({"x": array}))["x"]
         assert found.tolist() == array.tolist()
         assert found.dtype == array.dtype.newbyteorder("<")

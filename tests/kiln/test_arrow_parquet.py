@@ -19,7 +19,9 @@ every_storage = pytest.mark.parametrize("storage", STORAGES, ids=str)
 
 def columns(storage):
     cells = kiln_arrow.array([{"x": np.arange(3)}, None, {}, {"y": np.ones((2, 2))}], type=TensorsType(storage))
-    frames = kiln_arrow.array([{"id": 1}, None, {"id": 2}, {"id": 3}], type=kiln_arrow.FrameType("struct{id:i64,}", storage))
+    frames = kiln_arrow.array(
+        [{"id": 1}, None, {"id": 2}, {"id": 3}], type=kiln_arrow.FrameType("struct{id:i64,}", storage)
+    )
     return {
         "flat": cells,
         "frames": frames,
@@ -79,7 +81,9 @@ def test_cells_are_uncompressed_and_without_dictionary_and_statistics(kind):
 
 def test_what_is_asked_for_other_columns_and_for_cells_by_name_holds():
     table = pa.table({"c": columns(pa.binary())["flat"], "n": range(4), "s": list("abcd")})
-    group = pq.ParquetFile(written(table, compression="zstd", compression_level=3, use_dictionary=["s"])).metadata.row_group(0)
+    group = pq.ParquetFile(
+        written(table, compression="zstd", compression_level=3, use_dictionary=["s"])
+    ).metadata.row_group(0)
     assert [group.column(i).compression for i in range(3)] == ["UNCOMPRESSED", "ZSTD", "ZSTD"]
     assert [any("DICTIONARY" in e for e in group.column(i).encodings) for i in range(3)] == [False, False, True]
     group = pq.ParquetFile(written(table, compression={"c": "zstd"}, write_statistics=["c"])).metadata.row_group(0)
@@ -114,7 +118,9 @@ def test_row_groups_are_cut_by_rows_too():
 def test_a_cell_that_parquet_cannot_hold_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr("kiln_arrow.parquet.LIMIT", 100)
     cells = kiln_arrow.array([{}, {}, {"x": np.arange(3)}])
-    table = pa.table({"l": pa.chunked_array([pa.ListArray.from_arrays([0, 1], cells), pa.ListArray.from_arrays([0, 1, 3], cells)])})
+    table = pa.table(
+        {"l": pa.chunked_array([pa.ListArray.from_arrays([0, 1], cells), pa.ListArray.from_arrays([0, 1, 3], cells)])}
+    )
     with pytest.raises(KilnError) as caught:
         write_table(table, tmp_path / "t.parquet")
     assert (caught.value.rule, caught.value.row, caught.value.path) == ("size", 2, "l.element")
@@ -126,7 +132,9 @@ def test_a_cell_of_two_gib_is_refused_before_anything_is_written(tmp_path):
     data = pa.py_buffer(np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), (64,), (1,)))
     offsets = pa.py_buffer(np.array([0, 64, 64 + (1 << 31)], np.int64))
     huge = pa.foreign_buffer(data.address, 64 + (1 << 31), data)  # only its length is looked at
-    column = TensorsType(pa.large_binary()).wrap_array(pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, huge]))
+    column = TensorsType(pa.large_binary()).wrap_array(
+        pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, huge])
+    )
     with pytest.raises(KilnError, match="2 GiB") as caught:
         write_table(pa.table({"c": column}), tmp_path / "t.parquet")
     assert (caught.value.rule, caught.value.row) == ("size", 1)
@@ -166,7 +174,9 @@ def test_a_dataset_scans_projects_and_filters_on_other_columns(storage, tmp_path
     assert kiln_arrow.to_numpy(dataset.head(4)["c"])["x"].tolist() == [0, 1, 2, 3]
     if storage != pa.binary_view():  # which pyarrow cannot filter
         assert kiln_arrow.to_numpy(dataset.to_table(filter=ds.field("n") > 6)["c"])["x"].tolist() == [7, 8, 9]
-        found = dataset.to_table(filter=ds.field("c").cast(storage) == column[4].value) if storage == pa.binary() else None
+        found = (
+            dataset.to_table(filter=ds.field("c").cast(storage) == column[4].value) if storage == pa.binary() else None
+        )
         assert found is None or found["n"].to_pylist() == [4]
 
 
@@ -174,7 +184,9 @@ def test_a_dataset_scans_projects_and_filters_on_other_columns(storage, tmp_path
 @pytest.mark.parametrize("kind", columns(pa.binary()))
 def test_plain_storage_and_back_copies_nothing(kind, storage):
     column = columns(storage)[kind]
-    table = pa.table({"c": pa.chunked_array([column, column.slice(1)], column.type), "n": range(2 * len(column) - bool(len(column)))})
+    table = pa.table(
+        {"c": pa.chunked_array([column, column.slice(1)], column.type), "n": range(2 * len(column) - bool(len(column)))}
+    )
     table = table.replace_schema_metadata({"k": "v"})
     plain = to_storage(table)
     assert "kiln" not in str(plain.schema)
@@ -185,7 +197,11 @@ def test_plain_storage_and_back_copies_nothing(kind, storage):
     if len(column):
         addresses = [[b and b.address for b in t["c"].chunk(0).buffers()] for t in (table, plain, again)]
         assert addresses[0] == addresses[1] == addresses[2]
-    batch = to_storage(table.combine_chunks().to_batches()[0]) if len(column) else to_storage(pa.record_batch([column], ["c"]))
+    batch = (
+        to_storage(table.combine_chunks().to_batches()[0])
+        if len(column)
+        else to_storage(pa.record_batch([column], ["c"]))
+    )
     assert isinstance(batch, pa.RecordBatch)
 
 
@@ -235,7 +251,9 @@ def test_what_cannot_be_a_kiln_column_is_refused():
         with pytest.raises(KilnError) as caught:
             from_storage(table, wanted)
         assert caught.value.rule == "arrow_type"
-    marked = pa.field("d", pa.binary(), metadata={"ARROW:extension:name": "kiln.tensors", "ARROW:extension:metadata": "?"})
+    marked = pa.field(
+        "d", pa.binary(), metadata={"ARROW:extension:name": "kiln.tensors", "ARROW:extension:metadata": "?"}
+    )
     kiln_arrow.unregister()
     try:
         table = pa.Table.from_arrays([pa.array([b""])], schema=pa.schema([marked]))

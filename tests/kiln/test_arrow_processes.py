@@ -113,9 +113,10 @@ def test_a_pickle_loads_where_nothing_was_imported(tmp_path):
         assert column.type == data_type == scalar.type and table["c"].chunk(0).equals(column)
         assert scalar.as_py()["a"].tolist() == [0, 1, 2] and null.as_py() is None
     """
-    result = run("import warnings; warnings.simplefilter('ignore', ResourceWarning)\n" + textwrap.dedent(body), tmp_path / "p")
+    result = run(
+        "import warnings; warnings.simplefilter('ignore', ResourceWarning)\n" + textwrap.dedent(body), tmp_path / "p"
+    )
     assert result.returncode == 0, result.stderr
-
 
 
 def test_a_column_goes_to_a_spawned_worker():

@@ -58,7 +58,6 @@ def struct_columns(draw):
     return pa.array(draw(st.lists(st.none() | row, max_size=6)), data_type)
 
 
-
 @given(struct_columns(), st.data())
 def test_structs_come_back_as_they_went_in(column, data):
     frames = from_structs(column)
@@ -132,10 +131,15 @@ def test_floats_keep_their_bits():
     patterns = np.array([0x7FC00001, 0x7F800001, 0xFFC00000, 0x80000000, 1], np.uint32)
     singles = pa.array(patterns.view(np.float32))
     doubles = pa.array((patterns.astype(np.uint64) << 32).view(np.float64))
-    structs = pa.StructArray.from_arrays([singles, doubles], fields=[pa.field("s", pa.float32(), False), pa.field("d", pa.float64(), False)])
+    structs = pa.StructArray.from_arrays(
+        [singles, doubles], fields=[pa.field("s", pa.float32(), False), pa.field("d", pa.float64(), False)]
+    )
     found = to_structs(from_structs(structs))
     for name, column in (("s", singles), ("d", doubles)):
-        assert found.field(name).buffers()[1].to_pybytes()[: column.nbytes] == column.buffers()[1].to_pybytes()[: column.nbytes]
+        assert (
+            found.field(name).buffers()[1].to_pybytes()[: column.nbytes]
+            == column.buffers()[1].to_pybytes()[: column.nbytes]
+        )
 
 
 @pytest.mark.parametrize("storage", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
@@ -147,7 +151,11 @@ def test_tensors_go_through_with_their_nulls(storage):
     kiln_arrow.validate_column(found)
     assert found.field("one").storage.to_pylist() == tensors.storage.to_pylist()
     assert found.field("many").type == pa.list_(kiln_arrow.TensorsType())
-    assert [[None if d is None else list(d) for d in row] for row in found.field("many").to_pylist()] == [[["x"], None], [], [[]]]
+    assert [[None if d is None else list(d) for d in row] for row in found.field("many").to_pylist()] == [
+        [["x"], None],
+        [],
+        [[]],
+    ]
 
 
 def test_a_malformed_tensor_in_a_struct_has_row_and_path():
@@ -163,7 +171,8 @@ def test_a_malformed_tensor_in_a_struct_has_row_and_path():
 
 def test_what_lies_under_a_null_parent_is_ignored():
     inner = pa.StructArray.from_arrays(
-        [pa.array(["a", None, "c"]), pa.array([1, 2, 3])], fields=[pa.field("s", pa.string(), False), pa.field("n", pa.int64())]
+        [pa.array(["a", None, "c"]), pa.array([1, 2, 3])],
+        fields=[pa.field("s", pa.string(), False), pa.field("n", pa.int64())],
     )
     outer = pa.StructArray.from_arrays([inner], ["i"], mask=pa.array([False, True, False]))
     assert [None if row is None else row["i"]["s"] for row in from_structs(outer).to_pylist()] == ["a", None, "c"]
@@ -260,7 +269,9 @@ def test_columns_that_one_chunk_cannot_hold_have_several(monkeypatch):
     monkeypatch.setattr("kiln_arrow.building.LIMIT", 100)
     frames = from_structs(structs)
     assert [len(chunk) for chunk in frames.chunks] == [2, 2]
-    large = kiln_arrow.array(from_structs(structs).to_pylist(), type=kiln_arrow.FrameType(frames.type.type_text, pa.large_binary()))
+    large = kiln_arrow.array(
+        from_structs(structs).to_pylist(), type=kiln_arrow.FrameType(frames.type.type_text, pa.large_binary())
+    )
     monkeypatch.setattr("kiln_arrow.unframing.LIMIT", 100)
     assert [len(chunk) for chunk in to_structs(large).chunks] == [2, 2]
     monkeypatch.setattr("kiln_arrow.unframing.LIMIT", 50)

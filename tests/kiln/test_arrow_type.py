@@ -84,7 +84,15 @@ def test_a_frame_type_needs_the_canonical_text_of_a_struct(text):
     ("name", "metadata"),
     [
         ("kiln.tensors", metadata)
-        for metadata in [b"", b"{}", b'{"version":1}', b'{"version": 2}', b'{"version":2} ', b"\xff", pickle.dumps(print)]
+        for metadata in [
+            b"",
+            b"{}",
+            b'{"version":1}',
+            b'{"version": 2}',
+            b'{"version":2} ',
+            b"\xff",
+            pickle.dumps(print),
+        ]
     ]
     + [
         ("kiln.frame", metadata)
