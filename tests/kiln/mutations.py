@@ -63,7 +63,24 @@ VALUES = [
     {"t": np.bool_(True)},
     [{"a": 1, "b": 2}, {}],
 ]
-TOKENS = ["struct{", "list{", "dict{", "option{", "}", ",", ":", "a", "b", "i8", "str", "tensors", " ", "ä", "x1"]
+TOKENS = [
+    "struct{",
+    "struct{}",
+    "list{",
+    "dict{",
+    "option{",
+    "}",
+    ",",
+    ":",
+    "a",
+    "b",
+    "i8",
+    "str",
+    "tensors",
+    " ",
+    "ä",
+    "x1",
+]
 
 
 def mutated(data, rng):
@@ -124,7 +141,7 @@ def mutate_directory(data, rng):
         heap = 64 + 128 * count
         payloads = heap + min(int.from_bytes(data[16:24], "little"), len(data))
         descriptor = 64 + 128 * rng.randrange(count) if count else 0
-        choice = rng.randrange(14)
+        choice = rng.randrange(16)
         if choice == 0:
             data = _field(data, rng, 0, HEADER)
         elif choice == 1:
@@ -143,8 +160,10 @@ def mutate_directory(data, rng):
             data = data[: rng.randrange(len(data) + 1)]
         elif choice == 11:
             data += bytes(rng.choice([1, 63, 64]))
-        elif choice == 12 and len(data) > heap:  # a payload byte, of a bool among others
-            data = _patched(data, rng.randrange(heap, len(data)), bytes([rng.randrange(256)]))
+        elif choice in (12, 14, 15) and len(data) > -payloads % 64 + payloads:  # a payload's first bytes, or a gap's
+            line = rng.randrange(-(-payloads // 64), len(data) // 64 + 1)
+            at = min(64 * line + rng.choice([0, 0, 1, 2, 63]), len(data) - 1)
+            data = _patched(data, at, bytes([rng.randrange(256)]))
         elif choice == 13 and count > 1:  # two descriptors change places
             other = 64 + 128 * rng.randrange(count)
             one, two = data[descriptor : descriptor + 128], data[other : other + 128]
@@ -189,7 +208,7 @@ def mutate_type_text(data, rng):
             again = tokens[at : at + rng.randrange(1, 6)]
             tokens[at:at] = again
         elif choice == 4:
-            words = [rng.choice(["list{", "dict{", "option{"]) for _ in range(rng.choice([1, 2, 63, 64, 65]))]
+            words = [rng.choice(["list{", "dict{", "option{"])] * rng.choice([1, 2, 63, 64, 65])
             tokens = words + tokens + [",", "}"] * len(words)
         else:  # a field once more
             fields = [i for i, token in enumerate(tokens) if token == ":" and i]
