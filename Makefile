@@ -6,19 +6,33 @@ OLDEST := $(VENVS)/oldest
 TOOLS  := $(VENVS)/tools
 # The oldest pyarrow that pyproject.toml allows.
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
-SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml README.md
+SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test lint golden smoke bench coverage clean
+.PHONY: demo test test-newest test-oldest test-portable sanitize lint golden smoke bench fuzz test-torch coverage clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
 
-# The tests run against the installed wheel, with the newest and the oldest supported pyarrow.
-test: test-newest test-oldest
+# The tests run against the installed wheel: with the newest and the oldest supported pyarrow, and once more without
+# the C library.
+test: test-newest test-oldest test-portable
 
-test-%: $(VENVS)/%/ready
-	KILN_TEST_INSTALLED=1 $(VENVS)/$*/bin/pytest $(PYTEST_ARGS)
+test-newest: $(NEWEST)/ready
+	$(NEWEST)/bin/python .ci/kernels.py $${ARROW_DIGEST_REQUIRE_NATIVE:+native}
+	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST)/ready
+	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
+
+test-portable: $(NEWEST)/ready
+	ARROW_DIGEST_KERNELS=portable $(NEWEST)/bin/python .ci/kernels.py portable
+	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest tests/digest $(PYTEST_ARGS)
+
+# The C library under AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: $(NEWEST)/ready
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check setuptools
+	bash .ci/sanitize $(abspath $(NEWEST))/bin/python
 
 lint: $(TOOLS)/ready
 	$(TOOLS)/bin/ruff format --check .
@@ -29,6 +43,7 @@ lint: $(TOOLS)/ready
 golden: $(NEWEST)/ready $(OLDEST)/ready
 	$(NEWEST)/bin/python golden/generate.py --check
 	$(OLDEST)/bin/python golden/generate.py --check
+	$(NEWEST)/bin/python golden/generate_kiln.py --check
 
 # One quick run on every other supported Python that is installed.
 smoke: $(VENVS)/wheel
@@ -37,6 +52,16 @@ smoke: $(VENVS)/wheel
 bench: $(NEWEST)/ready
 	$(NEWEST)/bin/pytest benchmarks --benchmark-only
 
+# A coverage-guided run over the Kiln decoders; fuzz/README.md has the last full one.
+fuzz: $(NEWEST)/ready
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py fuzz)
+	$(NEWEST)/bin/python fuzz/fuzz_kiln.py
+
+# torch is large, so it is tested apart from the rest.
+test-torch: $(VENVS)/wheel
+	bash .ci/venv $(VENVS)/torch $(PYTHON) $$($(PYTHON) .ci/requirements.py torch)
+	KILN_TEST_TORCH=1 $(VENVS)/torch/bin/pytest tests/kiln/test_torch.py $(PYTEST_ARGS)
+
 # Branches that only golden vectors reach are not covered by claims.
 coverage: $(NEWEST)/ready
 	$(NEWEST)/bin/pytest -m "not golden" --cov --cov-report=term $(PYTEST_ARGS)
@@ -44,7 +69,8 @@ coverage: $(NEWEST)/ready
 $(VENVS)/wheel: $(TOOLS)/ready $(SOURCES)
 	rm -rf dist build
 	$(TOOLS)/bin/python -m build --outdir dist .
-	mkdir -p $(VENVS) && ls -t dist/*.whl | head -1 > $@
+	bash .ci/repair $(TOOLS)/bin
+	ls -t dist/*.whl | head -1 > $@
 
 $(TOOLS)/ready: pyproject.toml
 	$(PYTHON) -m venv $(TOOLS)

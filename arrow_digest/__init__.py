@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
+from arrow_digest.encode import Kernels, kernels
 from arrow_digest.errors import (
     ArrowDigestError,
     DigestStateError,
@@ -23,6 +24,7 @@ __all__ = [
     "DigestStateError",
     "FileHash",
     "InvalidArrayError",
+    "Kernels",
     "Multihash",
     "MultihashError",
     "RecordDigest",
@@ -31,6 +33,7 @@ __all__ = [
     "UnreadableError",
     "UnsupportedTypeError",
     "hash_file",
+    "kernels",
     "logical_hash",
     "physical_hash",
 ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -17,6 +18,7 @@ from arrow_digest.arrow0 import ColumnDigest, RecordDigest
 from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, UnreadableError, format_path
 from arrow_digest.files import Progress, digest_file, digest_stream, hash_file, physical_hash
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS, digest_function
+from arrow_digest.inputs import InputFile
 from arrow_digest.multihash import BASES, Multihash
 
 __all__ = ["main"]
@@ -26,30 +28,60 @@ EXIT_BAD_INPUT = 2
 _EXIT_INTERRUPTED = 130
 _EXIT_BROKEN_PIPE = 141
 
+_STANDARD_INPUT = "standard input"
+
 
 def main() -> None:
-    """Run the command, and leave with a status that says what happened and no traceback."""
+    """Run the command, and leave with a status that says what happened."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    if sys.stdout is None:
+        _say("standard output is closed")
+        return EXIT_BAD_INPUT
     try:
-        status = command(standalone_mode=False)
-        sys.stdout.flush()
+        status: int = command(prog_name="arrow-digest", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        status = error.exit_code
+        text = io.StringIO()
+        error.show(text)
+        _show("".join(f"{_printable(line)}\n" for line in text.getvalue().splitlines()))
+        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        status = _EXIT_INTERRUPTED
-    except _OutputClosedError:
-        # Whoever read our output has gone, as `head` does. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = _EXIT_BROKEN_PIPE
-    sys.exit(status)
+        return _EXIT_INTERRUPTED
+    except SystemExit:  # click's answer where whoever reads our output has gone, as `head` does
+        _discard(sys.stdout)
+        return _EXIT_BROKEN_PIPE
+    except OSError as error:
+        _discard(sys.stdout)
+        _say(f"cannot write: {error.strerror}")
+        return EXIT_BAD_INPUT
+    except Exception:
+        # A fault of ours. Status 1, which Python would leave with, means that something differs.
+        _show(traceback.format_exc())
+        return EXIT_BAD_INPUT
+    return status
 
 
-class _OutputClosedError(Exception):
-    """Nobody reads standard output any more. Not an OSError, which click would turn into status 1."""
+def _discard(stream: Any) -> None:
+    """Send what is still in a stream's buffer nowhere: Python flushes it at exit, and would complain again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _show(text: str) -> None:
+    """Write to standard error, if that can be done: the exit status says the rest."""
+    try:
+        click.echo(text, nl=False, err=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _say(message: str) -> None:
+    _show(f"arrow-digest: {_printable(message)}\n")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
-@click.version_option(version("kiln-arrow"), prog_name="arrow-digest")
+@click.version_option(package_name="kiln-arrow", prog_name="arrow-digest")
 def command() -> None:
     """Hash the records of Arrow and Parquet files, however they are written.
 
@@ -65,7 +97,7 @@ def _function_name(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 @command.command(name="hash")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False))
 @click.option("--physical", "kind", flag_value="physical", help="Hash the bytes of the file, whatever it is.")
 @click.option("--both", "kind", flag_value="both", help="Print the physical and the logical hash.")
 @click.option(
@@ -95,6 +127,8 @@ def hash_command(
     """
     if columns and kind == "physical":
         raise click.UsageError("--columns goes with a logical hash, not with --physical")
+    if kind == "both" and "-" in paths:
+        raise click.UsageError("--both needs a file: standard input can be read once only")
     status = EXIT_OK
     with _progress_bar() as bar:
         for path in paths:
@@ -102,8 +136,7 @@ def hash_command(
                 result = _hash_one(path, kind or "logical", function, threads, bar.follow(path))
             except ArrowDigestError as error:
                 bar.clear()
-                message = str(error) if isinstance(error, UnreadableError) else f"{path}: {error}"
-                click.echo(f"arrow-digest: {_printable(message)}", err=True)
+                _say(str(error) if isinstance(error, UnreadableError) else f"{path}: {error}")
                 status = EXIT_BAD_INPUT
                 continue
             bar.clear()
@@ -114,9 +147,9 @@ def hash_command(
 def _hash_one(path: str, kind: str, function: str, threads: int | None, progress: Progress | None) -> dict[str, Any]:
     """Return what is printed of one file, in the order of the JSON object."""
     if kind == "physical":
-        source: Any = sys.stdin.buffer if path == "-" else path
+        source: Any = InputFile(_standard_input(), _STANDARD_INPUT) if path == "-" else path
         return {"path": path, "physical": physical_hash(source, function=function, progress=progress)}
-    if kind == "both" and path != "-":
+    if kind == "both":
         file = hash_file(path, function=function, threads=threads, progress=progress)
         return {
             "path": path,
@@ -126,8 +159,6 @@ def _hash_one(path: str, kind: str, function: str, threads: int | None, progress
             "logical": file.logical,
             "columns": file.columns,
         }
-    if kind == "both":
-        raise click.UsageError("--both needs a file: standard input can be read once only")
     digest = _digest(path, function, threads, progress)
     return {
         "path": path,
@@ -139,34 +170,47 @@ def _hash_one(path: str, kind: str, function: str, threads: int | None, progress
 
 def _digest(path: str, function: str, threads: int | None, progress: Progress | None) -> RecordDigest:
     if path == "-":
-        return digest_stream(sys.stdin.buffer, "standard input", function=function, threads=threads)
+        return digest_stream(_standard_input(), _STANDARD_INPUT, function=function, threads=threads)
     return digest_file(path, function=function, threads=threads, progress=progress)
 
 
-def _text_lines(result: dict[str, Any], base: str, columns: bool) -> str:
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise UnreadableError(_STANDARD_INPUT, "io", "it is closed")
+    # Without a buffer what follows a stream stays in the pipe for whoever reads next.
+    return os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+
+
+def _text_lines(result: dict[str, Any], base: str, columns: bool) -> bytes:
     lines = [_sum_line(result[kind].encode(base), result["path"]) for kind in ("physical", "logical") if kind in result]
     if columns:
         # As comments, so that whatever reads sums can skip them.
         lines += [
-            f"# {column.digest.hex()}  {column.null_count} null  {format_path(column.path)}  "
-            f"{_printable(str(column.data_type))}"
+            (
+                f"# {column.digest.hex()}  {column.null_count} null  {format_path(column.path)}  "
+                f"{_printable(str(column.data_type))}"
+            ).encode()
             for column in result["columns"]
         ]
-    return "".join(f"{line}\n" for line in lines)
+    return b"".join(line + b"\n" for line in lines)
 
 
-def _sum_line(hash_text: str, path: str) -> str:
+def _sum_line(hash_text: str, path: str) -> bytes:
     """Return a line as sha256sum prints it: a leading backslash marks a name with escapes."""
     escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{hash_text}  {path}" if escaped == path else f"\\{hash_text}  {escaped}"
+    mark = "" if escaped == path else "\\"
+    if sys.stdout.isatty():
+        # As ls does: what could steer the terminal is not shown. In a file or pipe the name stays what it is.
+        escaped = "".join(c if c.isprintable() else "?" for c in escaped)
+    return f"{mark}{hash_text}  ".encode() + os.fsencode(escaped)
 
 
-def _json_line(result: dict[str, Any], base: str, columns: bool) -> str:
+def _json_line(result: dict[str, Any], base: str, columns: bool) -> bytes:
     shown = {key: value.encode(base) if isinstance(value, Multihash) else value for key, value in result.items()}
     shown.pop("columns", None)
     if columns:
         shown["columns"] = [_column_json(column) for column in result["columns"]]
-    return json.dumps(shown) + "\n"
+    return json.dumps(shown).encode() + b"\n"
 
 
 def _column_json(column: ColumnDigest) -> dict[str, Any]:
@@ -178,13 +222,10 @@ def _column_json(column: ColumnDigest) -> dict[str, Any]:
     }
 
 
-def _write(text: str) -> None:
+def _write(line: bytes) -> None:
     # Bytes, so that line ends are the same everywhere and a file name that is no text comes out as it is.
-    try:
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError as error:
-        raise _OutputClosedError from error
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
 
 
 def _printable(text: str) -> str:
@@ -209,19 +250,19 @@ class _Bar:
             if percent != self._percent:
                 self._percent = percent
                 filled = percent * 30 // 100
-                click.echo(f"\r\x1b[K[{'#' * filled}{'-' * (30 - filled)}] {percent:3}%  {name}", nl=False, err=True)
+                _show(f"\r\x1b[K[{'#' * filled}{'-' * (30 - filled)}] {percent:3}%  {name}")
 
         return tell
 
     def clear(self) -> None:
         if self._shown and self._percent >= 0:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            _show("\r\x1b[K")
             self._percent = -1
 
 
 @contextmanager
 def _progress_bar() -> Iterator[_Bar]:
-    bar = _Bar(sys.stderr.isatty())
+    bar = _Bar(sys.stderr is not None and sys.stderr.isatty())
     try:
         yield bar
     finally:

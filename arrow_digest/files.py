@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
 from arrow_digest.columns import thread_count
 from arrow_digest.errors import UnreadableError
 from arrow_digest.functions import DEFAULT_FUNCTION, Hasher, digest_function
-from arrow_digest.inputs import InputFile, open_path, reading
+from arrow_digest.inputs import InputFile, guarding, open_path, unreadable
 from arrow_digest.multihash import Multihash
 from arrow_digest.sources import read_file
 
@@ -74,17 +75,16 @@ def hash_file(
     """
     count = thread_count(threads)
     chosen = digest_function(function)
-    meter = _Meter(progress, passes=2)
-    with open_path(path, meter.add) as file:
+    with open_path(path) as file:
         if file.seekable_size is None:
             message = "a pipe can be read once only: ask for the physical or the logical hash"
             raise UnreadableError(file.name, "unseekable", message)
-        meter.size = file.seekable_size
-        physical, byte_length = _digest_bytes(file, chosen.new(count))
+        meter = _Meter(progress, file, passes=2)
+        physical, byte_length = _digest_bytes(file, file.name, chosen.new(count), meter.tell)
+        file.require_unchanged()
         file.seek(0)
-        meter.next_pass()
-        digest = _digest_records(file, function, count, validity)
-        meter.next_pass()
+        meter.finish_pass()
+        digest = _digest_records(file, function, count, validity, meter)
         return FileHash(
             path=file.name,
             byte_length=byte_length,
@@ -108,12 +108,8 @@ def digest_file(
     Arguments and errors are those of `hash_file`; the file's bytes are not hashed.
     """
     count = thread_count(threads)
-    meter = _Meter(progress, passes=1)
-    with open_path(path, meter.add) as file:
-        meter.size = file.seekable_size or 0
-        digest = _digest_records(file, function, count, validity)
-        meter.next_pass()
-        return digest
+    with open_path(path) as file:
+        return _digest_records(file, function, count, validity, _Meter(progress, file, passes=1))
 
 
 def digest_stream(
@@ -123,7 +119,10 @@ def digest_stream(
 
     A file that cannot be moved about in must be an Arrow IPC stream; what follows its end is left unread.
     """
-    return _digest_records(InputFile(file, name), function, thread_count(threads), validity=False)
+    count = thread_count(threads)
+    opened = InputFile(file, name)
+    with guarding(opened):
+        return _digest_records(opened, function, count, False, _Meter(None, opened, passes=1))
 
 
 def physical_hash(
@@ -150,62 +149,73 @@ def physical_hash(
     """
     chosen = digest_function(function)
     hasher = chosen.new(thread_count(None))
-    if not isinstance(source, (str, os.PathLike)):
-        name = str(getattr(source, "name", type(source).__name__))
-        return Multihash(chosen.code, _digest_read(source, name, hasher)[0])
-    meter = _Meter(progress, passes=1)
-    with open_path(source, meter.add) as file:
-        meter.size = file.seekable_size or 0
-        return Multihash(chosen.code, _digest_bytes(file, hasher)[0])
+    if isinstance(source, (str, os.PathLike)):
+        with open_path(source) as file:
+            meter = _Meter(progress, file, passes=1)
+            return Multihash(chosen.code, _digest_bytes(file, file.name, hasher, meter.tell)[0])
+    if not hasattr(source, "read"):
+        raise TypeError(f"expected a path or a binary file object, found {type(source).__name__}")
+    if isinstance(source, io.TextIOBase):
+        raise TypeError(f"expected a binary file object, found one that gives text: {type(source).__name__}")
+    name = getattr(source, "name", None)
+    return Multihash(chosen.code, _digest_bytes(source, name if isinstance(name, str) else "file object", hasher)[0])
 
 
-def _digest_bytes(file: InputFile, hasher: Hasher) -> tuple[bytes, int]:
-    result = _digest_read(file, file.name, hasher)
-    file.require_unchanged()
-    return result
-
-
-def _digest_read(file: Any, name: str, hasher: Hasher) -> tuple[bytes, int]:
+def _digest_bytes(file: Any, name: str, hasher: Hasher, tell: Callable[[], None] | None = None) -> tuple[bytes, int]:
     """Return the digest of what a file object gives, and how many bytes that was."""
     length = 0
     while True:
-        with reading(name, "file"):
+        try:
             data = file.read(_READ_BYTES)
-        if not data:
-            return hasher.digest(), length
+        except OSError as error:
+            raise unreadable(name, error) from error
+        if data is None:
+            raise UnreadableError(name, "io", "it does not wait for its data (non-blocking), so its end is not known")
         if isinstance(data, str):
             raise TypeError(f"expected a binary file object, found one that gives text: {name}")
+        if not data:
+            return hasher.digest(), length
         hasher.update(data)
         length += len(data)
+        if tell is not None:
+            tell()
 
 
-def _digest_records(file: InputFile, function: str, threads: int, validity: bool) -> RecordDigest:
-    digest = digest_source(read_file(file, threads=threads), function=function, threads=threads, validity=validity)
-    file.require_unchanged()
+def _digest_records(file: InputFile, function: str, threads: int, validity: bool, meter: _Meter) -> RecordDigest:
+    source = read_file(file, threads=threads)
+    followed = replace(source, batches=meter.following(source.batches))
+    digest = digest_source(followed, function=function, threads=threads, validity=validity)
+    meter.finish_pass()
     return digest
 
 
 class _Meter:
-    """Counts the bytes that were read, over one or more passes of a file, and tells how far they are."""
+    """Tells how much of a file was read, in one or more passes.
 
-    def __init__(self, progress: Progress | None, passes: int) -> None:
-        self.size = 0
+    It speaks between two reads and in the caller's thread: an error of the caller's function comes out as it is, and
+    not as an error of whatever was reading.
+    """
+
+    def __init__(self, progress: Progress | None, file: InputFile, passes: int) -> None:
         self._progress = progress
+        self._file = file
         self._passes = passes
         self._finished = 0
-        self._read = 0
+        self._read_before = 0
 
-    def add(self, length: int) -> None:
-        self._read += length
-        self._tell()
+    def following(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            self.tell()
 
-    def next_pass(self) -> None:
-        """A pass counts as the whole file, though a Parquet reader need not read all of it, nor only once."""
+    def finish_pass(self) -> None:
+        """Count a pass as the whole file, though a Parquet reader need not read all of it, nor only once."""
         self._finished += 1
-        self._read = 0
-        self._tell()
+        self._read_before = self._file.bytes_read
+        self.tell()
 
-    def _tell(self) -> None:
-        if self._progress is not None and self.size:
-            done = self.size * self._finished + min(self._read, self.size if self._finished < self._passes else 0)
-            self._progress(done, self.size * self._passes)
+    def tell(self) -> None:
+        size = self._file.seekable_size
+        if self._progress is not None and size:
+            read = min(self._file.bytes_read - self._read_before, size)
+            self._progress(min(size * self._finished + read, size * self._passes), size * self._passes)

@@ -64,8 +64,14 @@ DIGEST_FUNCTIONS: dict[str, DigestFunction] = {
     )
 }
 
-# Spellings that closeness of text alone would take for another function.
-_OTHER_SPELLINGS = {"sha256": "sha2-256", "sha-256": "sha2-256", "sha2": "sha2-256", "sha3": "sha3-256"}
+# Names without their punctuation. What hashlib knows besides is another function, however much its name looks like one.
+_SPELLINGS = {
+    **{name.replace("-", ""): name for name in DIGEST_FUNCTIONS},
+    "sha256": "sha2-256",
+    "sha2": "sha2-256",
+    "sha3": "sha3-256",
+}
+_OTHER_FUNCTIONS = {name.replace("_", "") for name in hashlib.algorithms_guaranteed} - set(_SPELLINGS)
 
 
 def digest_function(name: str) -> DigestFunction:
@@ -84,7 +90,8 @@ def digest_function(name: str) -> DigestFunction:
 
 
 def _suggestion(name: str) -> str | None:
-    spelling = name.strip().lower().replace("_", "-").removeprefix("arrow0-")
-    spelling = _OTHER_SPELLINGS.get(spelling, spelling)
-    matches = difflib.get_close_matches(spelling, DIGEST_FUNCTIONS, n=1)
-    return matches[0] if matches else None
+    spelling = "".join(c for c in name.lower() if c.isalnum()).removeprefix("arrow0")
+    if spelling in _OTHER_FUNCTIONS:
+        return None
+    matches = difflib.get_close_matches(spelling, _SPELLINGS, n=1)
+    return _SPELLINGS[matches[0]] if matches else None

@@ -7,20 +7,23 @@ import io
 import os
 import select
 import stat
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 
-__all__ = ["InputFile", "OnRead", "open_path", "reading"]
-
-OnRead = Callable[[int], None]
+__all__ = ["InputFile", "guarding", "open_path", "reading", "unreadable"]
 
 _PIPE_PATIENCE = 5.0  # seconds that a named pipe may take to get a writer
+
+# What is read at once where nobody knows how much is left, so that no memory is taken on a claim.
+_STEP_BYTES = 1 << 20
 
 _RULES = {
     errno.ENOENT: ("missing", "no such file"),
@@ -37,57 +40,71 @@ class InputFile:
 
     Attributes:
         name: How errors name it.
-        seekable_size: Its length in bytes if it can be read at any place; None for a pipe.
+        seekable_size: Its length in bytes if it can be read at any place; None for a pipe, and for a file that does
+            not stand at its start.
         tail: The last eight bytes that were read.
         hit_end: True if the last read got less than it asked for.
+        bytes_read: How many bytes were read in all.
     """
 
     mode = "rb"
 
-    def __init__(self, file: IO[bytes], name: str, on_read: OnRead | None = None, *, pushed_back: bytes = b"") -> None:
+    def __init__(self, file: IO[bytes], name: str, *, pushed_back: bytes = b"") -> None:
         self.name = name
         self.tail = b""
         self.hit_end = False
+        self.bytes_read = 0
         self.closed = False
         self._file = file
         self._pushed_back = pushed_back
-        self._on_read = on_read
-        self.seekable_size = file.seek(0, io.SEEK_END) if _is_seekable(file) else None
-        if self.seekable_size is not None:
-            file.seek(0)
+        self.seekable_size = _seekable_size(file)
         self._stat = _stat(file)
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes; fewer only at the end."""
-        data = self._pushed_back
-        self._pushed_back = b""
-        if len(data) < size or size < 0:
-            data += self._file.read(size - len(data) if size >= 0 else -1)
-        else:
-            data, self._pushed_back = data[:size], data[size:]
+        """Return `size` bytes, or all for a negative size; fewer only at the end."""
+        data = self._take(size if size >= 0 else sys.maxsize)
         self.hit_end = len(data) < size or size < 0
         self.tail = (self.tail + data[-8:])[-8:]
-        if self._on_read is not None:
-            self._on_read(len(data))
+        self.bytes_read += len(data)
         return data
 
     def peek(self, size: int) -> bytes:
         """Return up to `size` bytes from the start without consuming them. Only before the first read."""
-        data = self._pushed_back
-        data += self._file.read(size - len(data))
-        if self.seekable_size is None:
-            self._pushed_back = data
-        else:
-            self._file.seek(0)
+        with reading(self.name, "file"):
+            data = self._take(size)
+            if self.seekable_size is None:
+                self._pushed_back = data
+            else:
+                self._file.seek(0)
         return data
 
     def read_end(self, size: int) -> bytes:
         """Return the last `size` bytes of a file that can be read at any place, and go back to its start."""
         assert self.seekable_size is not None
-        self._file.seek(max(0, self.seekable_size - size))
-        data = self._file.read(size)
-        self._file.seek(0)
+        with reading(self.name, "file"):
+            self._file.seek(max(0, self.seekable_size - size))
+            data = self._take(size)
+            self._file.seek(0)
         return data
+
+    def _take(self, size: int) -> bytes:
+        """Return `size` bytes, fewer only at the end: a pipe gives what it has, which need not be all."""
+        parts = [self._pushed_back[:size]]
+        found = len(parts[0])
+        self._pushed_back = self._pushed_back[size:]
+        while found < size:
+            part = self._file.read(min(size - found, self._step()))
+            if part is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            if not part:
+                break
+            parts.append(part)
+            found += len(part)
+        return b"".join(parts)
+
+    def _step(self) -> int:
+        left = 0 if self.seekable_size is None else self.seekable_size - self._file.tell()
+        return max(left, _STEP_BYTES)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move to a place in the file."""
@@ -129,11 +146,15 @@ class InputFile:
             raise UnreadableError(self.name, "changed", f"it changed {change} while it was read")
 
 
-def _is_seekable(file: IO[bytes]) -> bool:
+def _seekable_size(file: IO[bytes]) -> int | None:
     try:
-        return file.seekable()
-    except AttributeError:
-        return False
+        if not file.seekable() or file.tell() != 0:
+            return None
+        size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+    except (AttributeError, OSError):  # a file object that knows no seeking; some files under /proc
+        return None
+    return size
 
 
 def _stat(file: IO[bytes]) -> tuple[int, int] | None:
@@ -146,26 +167,50 @@ def _stat(file: IO[bytes]) -> tuple[int, int] | None:
 
 
 @contextmanager
-def open_path(path: str | os.PathLike[str], on_read: OnRead | None = None) -> Iterator[InputFile]:
+def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     """Open a file for reading, and close it afterwards.
 
     A named pipe that nobody writes to is refused after five seconds instead of hanging without a word.
 
     Args:
         path: Where it is.
-        on_read: Called with the number of bytes after each read.
 
     Raises:
-        UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer.
+        UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer; or it changed while it
+            was open.
     """
     name = os.fsdecode(path)
+    if "\0" in name:
+        raise UnreadableError(name, "missing", "no file has a name with a NUL in it")
     try:
         descriptor, first = _open_descriptor(name)
-        file = os.fdopen(descriptor, "rb", buffering=1 << 16)
+        # Without a buffer nothing is taken from a pipe that is not asked for.
+        raw = os.fdopen(descriptor, "rb", buffering=0)
     except OSError as error:
-        raise _unreadable(name, error) from error
-    with file:
-        yield InputFile(file, name, on_read, pushed_back=first)
+        raise unreadable(name, error) from error
+    with raw:
+        file = InputFile(raw, name, pushed_back=first)
+        with guarding(file):
+            yield file
+
+
+@contextmanager
+def guarding(file: InputFile) -> Iterator[None]:
+    """Refuse what was read from a file if the file changed meanwhile.
+
+    A change is also the better answer where reading failed.
+
+    Raises:
+        UnreadableError: It changed, or there was not enough memory.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise UnreadableError(file.name, "memory", f"not enough memory: {_line(error)}") from error
+    except ArrowDigestError:
+        file.require_unchanged()
+        raise
+    file.require_unchanged()
 
 
 def _open_descriptor(name: str) -> tuple[int, bytes]:
@@ -185,7 +230,9 @@ def _settle(descriptor: int, name: str) -> bytes:
         raise UnreadableError(name, *_RULES[errno.EISDIR])
     if not hasattr(os, "O_NONBLOCK"):
         return b""
-    first = _wait_for_writer(descriptor, name) if stat.S_ISFIFO(mode) else b""
+    # Only a pipe in the file system can wait for its first writer; /dev/stdin and process substitution have theirs.
+    is_named_pipe = stat.S_ISFIFO(mode) and Path(os.path.realpath(name)).exists()
+    first = _wait_for_writer(descriptor, name) if is_named_pipe else b""
     os.set_blocking(descriptor, True)
     return first
 
@@ -222,11 +269,11 @@ def reading(name: str, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except ArrowDigestError:
+    except (ArrowDigestError, MemoryError):
         raise
-    except MemoryError as error:
-        raise UnreadableError(name, "memory", f"not enough memory to read it as {what}: {_line(error)}") from error
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError, OverflowError, TypeError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a broken offset
+            raise unreadable(name, error) from error
         text = _line(error)
         if "decrypt" in text.lower() or "encrypted" in text.lower():
             raise UnreadableError(name, "encrypted", f"encrypted {what}, and no key: {text}") from error
@@ -242,6 +289,7 @@ def _line(error: BaseException) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in line)[:300]
 
 
-def _unreadable(name: str, error: OSError) -> UnreadableError:
+def unreadable(name: str, error: OSError) -> UnreadableError:
+    """Return this package's error for what the operating system says of a file."""
     rule, message = _RULES.get(error.errno or 0, ("io", os.strerror(error.errno) if error.errno else str(error)))
     return UnreadableError(name, rule, message)

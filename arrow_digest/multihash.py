@@ -21,8 +21,8 @@ __all__ = ["BASES", "Multihash", "logical_code"]
 
 _ARROW0 = 0x300000
 
-# Longer than any text of a known code in any base; bounds what a hostile text can cost to decode.
-_MAX_TEXT = 128
+# Longer than any text of a multihash that is in use; bounds what a hostile text can cost to decode.
+_MAX_TEXT = 1024
 # The unsigned-varint specification allows at most nine bytes.
 _MAX_VARINT = 9
 

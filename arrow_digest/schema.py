@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import lib
@@ -86,19 +86,37 @@ _ENCODERS: dict[int, Callable[[Any], bytes]] = {
 }
 
 
-def unwrap(data_type: Any) -> Any:
+def unwrap(data_type: Any, path: tuple[str, ...] = ()) -> Any:
     """Return what a type encodes: extension, dictionary and run-end encodings are peeled off.
+
+    Args:
+        data_type: Any `pyarrow.DataType`.
+        path: Where it stands, for errors.
+
+    Raises:
+        UnsupportedTypeError: More encodings of encodings than Arrow allows levels of nesting.
 
     >>> unwrap(pa.dictionary(pa.int8(), pa.string()))
     DataType(string)
     """
-    while True:
-        if isinstance(data_type, pa.BaseExtensionType):
-            data_type = data_type.storage_type
-        elif data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
-            data_type = data_type.value_type
-        else:
-            return data_type
+    base = data_type
+    for _ in range(MAX_NESTING):
+        inner = _peel(base)
+        if inner is None:
+            return base
+        base = inner
+    raise _too_deep(path, data_type)
+
+
+def _peel(data_type: Any) -> Any | None:
+    """Return the type that an extension or encoding stands for, None for a plain type."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return data_type.storage_type
+    return data_type.value_type if data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED) else None
+
+
+def _too_deep(path: tuple[str, ...], data_type: Any) -> UnsupportedTypeError:
+    return UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
 
 
 def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
@@ -117,15 +135,23 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     encoded = b""
     inner = data_type
     for _ in range(MAX_NESTING):
-        inner = unwrap(inner)
-        if inner.id in _ENCODERS:
-            return encoded + _ENCODERS[inner.id](inner)
-        if inner.id not in _LISTS:
-            reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
-            raise UnsupportedTypeError(path, data_type, reason, reserved)
-        encoded += struct.pack("<H", _LIST)
-        inner = inner.value_type
-    raise UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
+        outer, inner = inner, _peel(inner)
+        if inner is None and outer.id not in _LISTS:
+            return encoded + _encode_values(outer, data_type, path)
+        if inner is None:
+            encoded += struct.pack("<H", _LIST)
+            inner = outer.value_type
+    raise _too_deep(path, data_type)
+
+
+def _encode_values(values_type: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
+    if values_type.id not in _ENCODERS:
+        reserved, reason = _RESERVED.get(values_type.id, (None, "the specification does not know it"))
+        raise UnsupportedTypeError(path, data_type, reason, reserved)
+    try:
+        return _ENCODERS[values_type.id](values_type)
+    except UnicodeDecodeError as error:
+        raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 
 
 def logical_type(data_type: Any) -> Any:
@@ -146,8 +172,7 @@ def logical_type(data_type: Any) -> Any:
     return data_type
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field of a schema at any depth.
 
     Attributes:
@@ -166,8 +191,7 @@ class Field:
         return f"{format_path(self.path)}: {kind}"
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A column that is not a struct.
 
     Attributes:
@@ -214,6 +238,10 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
+# The schema flattened last, and what came of it: small tables come many of a kind.
+_latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
+
+
 def flatten(schema: Any) -> FlatSchema:
     """Return the schema's fields and leaves, depth first.
 
@@ -223,13 +251,22 @@ def flatten(schema: Any) -> FlatSchema:
     >>> [leaf.path for leaf in flatten(pa.schema([("a", pa.struct([("b", pa.int8())]))])).leaves]
     [('a', 'b')]
     """
+    global _latest
+    known, flat = _latest  # one look, so that threads do not see halves of two
+    if not schema.equals(known):
+        flat = _flatten(schema)
+        _latest = schema, flat
+    return flat
+
+
+def _flatten(schema: Any) -> FlatSchema:
     fields: list[Field] = []
     leaves: list[Leaf] = []
     preamble = bytearray()
     for path, indices, data_type in _walk(schema, (), ()):
         name = path[-1].encode("utf-8")
         preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
-        if unwrap(data_type).id == lib.Type_STRUCT:
+        if unwrap(data_type, path).id == lib.Type_STRUCT:
             fields.append(Field(path, None, data_type))
         else:
             encoded = encode_type(data_type, path)
@@ -251,8 +288,8 @@ def _walk(
             raise UnsupportedTypeError(here, field.type, f"its name is not UTF-8 ({error.reason})") from None
         here = (*path, name)
         if len(here) > MAX_NESTING:
-            raise UnsupportedTypeError(here, field.type, f"nested deeper than {MAX_NESTING} levels")
+            raise _too_deep(here, field.type)
         yield here, (*indices, index), field.type
-        inner = unwrap(field.type)
+        inner = unwrap(field.type, here)
         if inner.id == lib.Type_STRUCT:
             yield from _walk(inner, here, (*indices, index))

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet as pq
 
-from arrow_digest.errors import UnreadableError, UnsupportedTypeError
+from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
+from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, open_path, reading
 
 __all__ = ["Source", "open_source", "read_file", "read_producer"]
@@ -69,7 +69,6 @@ def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
     if isinstance(data, (str, os.PathLike)):
         with open_path(data) as file:
             yield read_file(file, threads=threads)
-            file.require_unchanged()
     else:
         yield read_producer(data)
 
@@ -86,17 +85,46 @@ def read_producer(data: Any) -> Source:
         return Source(name, data.schema, iter((data,)))
     if isinstance(data, pa.RecordBatch):
         return Source(name, data.schema, iter((data,)))
-    if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
-        raise UnsupportedTypeError((), data.type, "expected records, found one array: ArrayDigest takes those")
+    if isinstance(data, pa.ChunkedArray):
+        _require_records(data.type)
+        return Source(name, pa.schema(list(data.type)), (_record_batch(chunk) for chunk in data.chunks))
     if hasattr(data, "__arrow_c_stream__"):
         with reading(name, "stream of records"):
-            reader = pa.RecordBatchReader.from_stream(data)
+            # Export and import would lose the sizes of buffers, so that nothing could be checked any more.
+            reader = data if isinstance(data, pa.RecordBatchReader) else _open_stream(data)
         return Source(name, reader.schema, _batches(reader, name, "stream of records"))
     if hasattr(data, "__arrow_c_array__"):
         with reading(name, "record batch"):
-            batch = pa.record_batch(data)
+            array = data if isinstance(data, pa.Array) else pa.array(data)
+            batch = _record_batch(array)
         return Source(name, batch.schema, iter((batch,)))
     raise TypeError(f"expected a path or an object that exports Arrow records, found {name}")
+
+
+def _open_stream(data: Any) -> Any:
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        if "non-struct type" not in str(error):
+            raise
+        raise _not_records(str(error).rpartition(" ")[2]) from error
+
+
+def _require_records(data_type: Any) -> None:
+    if not pa.types.is_struct(data_type):
+        raise _not_records(data_type)
+
+
+def _not_records(data_type: Any) -> UnsupportedTypeError:
+    return UnsupportedTypeError((), data_type, "expected records, found one array: ArrayDigest takes those")
+
+
+def _record_batch(array: Any) -> Any:
+    """Return a struct array, sliced or not, as the records it is."""
+    _require_records(array.type)
+    if array.null_count:
+        raise InvalidArrayError((), "nulls", f"expected records, found structs of which {array.null_count} are null")
+    return pa.RecordBatch.from_struct_array(array)
 
 
 def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
@@ -106,6 +134,8 @@ def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
                 batch = reader.read_next_batch()
             except StopIteration:
                 return
+        if not batch.schema.equals(reader.schema):
+            raise UnreadableError(name, "corrupt", f"broken {what}: a batch has another schema than the stream")
         yield batch
 
 
@@ -187,13 +217,13 @@ def _ipc_file_batches(reader: Any, name: str) -> Iterator[Any]:
 
 def _feather_v1(file: InputFile) -> Source:
     with reading(file.name, "Feather V1"):
-        table = pyarrow.feather.read_table(pa.PythonFile(file, mode="r"))
+        table = read_feather_v1(file)
     return Source(file.name, table.schema, iter((table,)))
 
 
 def _ipc_stream(file: InputFile, start: bytes) -> Source:
     _require_stream_start(file, start)
-    with reading(file.name, "Arrow IPC stream"):
+    with _blaming_the_end(file), reading(file.name, "Arrow IPC stream"):
         reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
     return Source(file.name, reader.schema, _ipc_stream_batches(reader, file))
 
@@ -214,14 +244,21 @@ def _require_stream_start(file: InputFile, start: bytes) -> None:
 
 
 def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:
-    try:
+    with _blaming_the_end(file):
         yield from _batches(reader, file.name, "Arrow IPC stream")
-    except UnreadableError as error:
-        if not file.hit_end:
-            raise
-        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({error})") from error
     if file.hit_end or not (file.tail == _STREAM_END or file.tail.endswith(_STREAM_END_OLD)):
         raise UnreadableError(file.name, "truncated", "cut short: the stream has no end-of-stream marker")
     if file.seekable_size is not None and file.tell() != file.seekable_size:
         message = f"{file.seekable_size - file.tell()} bytes after the end of the stream"
         raise UnreadableError(file.name, "trailing", message)
+
+
+@contextmanager
+def _blaming_the_end(file: InputFile) -> Iterator[None]:
+    try:
+        yield
+    except UnreadableError as error:
+        if error.rule != "corrupt" or not file.hit_end:
+            raise
+        reason = str(error).removeprefix(f"{file.name}: ")
+        raise UnreadableError(file.name, "truncated", f"cut short inside a message ({reason})") from error

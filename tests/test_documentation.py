@@ -19,6 +19,7 @@ import pytest
 
 import arrow_digest
 import kiln_arrow
+from helpers.command import environment
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -39,13 +40,21 @@ def in_a_folder_with_orders(tmp_path, monkeypatch):
     pyarrow.feather.write_feather(table, "orders.arrow")
 
 
-def blocks(language):
-    return [
-        pytest.param(match["body"], id=f"{page}:{(ROOT / page).read_text()[: match.start()].count(chr(10)) + 1}")
-        for page in PAGES
-        for match in BLOCK.finditer((ROOT / page).read_text())
-        if match["language"] == language
-    ]
+def pages(language):
+    """Every page's blocks of a language, joined: a page is read from its top."""
+    found = []
+    for page in PAGES:
+        bodies = [match["body"] for match in BLOCK.finditer((ROOT / page).read_text()) if match["language"] == language]
+        bodies = [body for body in bodies if not body.startswith(">>> ")]
+        if bodies:
+            found.append(pytest.param("\n".join(bodies), id=str(page)))
+    return found
+
+
+@pytest.mark.usefixtures("in_a_folder_with_orders")
+@pytest.mark.parametrize("page", [page for page in PAGES if "\n>>> " in (ROOT / page).read_text()], ids=str)
+def test_sessions_in_pages_run(page):
+    assert doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8").failed == 0
 
 
 @pytest.mark.usefixtures("in_a_folder_with_orders")
@@ -62,21 +71,22 @@ def test_every_public_name_has_a_docstring():
 
 
 @pytest.mark.usefixtures("in_a_folder_with_orders")
-@pytest.mark.parametrize("body", blocks("python"))
+@pytest.mark.parametrize("body", pages("python"))
 def test_python_examples_run(body):
-    result = subprocess.run([sys.executable, "-W", "error", "-c", body], capture_output=True, text=True, check=False)
+    run = [sys.executable, "-W", "error", "-c", body]
+    result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.usefixtures("in_a_folder_with_orders")
-@pytest.mark.parametrize("body", blocks("console"))
+@pytest.mark.parametrize("body", pages("console"))
 def test_commands_print_what_is_shown(body):
     for example in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         line, _, expected = example.partition("\n")
         program, *arguments = shlex.split(line)
         module = program.replace("-", "_")
         run = [sys.executable, "-c", f"from {module}.cli import main; main()", *arguments]
-        result = subprocess.run(run, capture_output=True, text=True, check=False)
+        result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
         assert (result.stdout, result.returncode) == (expected, 0), result.stderr
 
 

@@ -1,34 +1,11 @@
-"""The examples of the specification and of the docstrings run, and the specification names every rule."""
+"""The core's documentation is whole: every public name has an example, and the specification names every rule."""
 
-import doctest
-import importlib
-import pkgutil
 import re
 from pathlib import Path
-
-import pytest
 
 import kiln_arrow
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec" / "kiln.md"
-
-# The core needs NumPy and ml_dtypes only; modules over pyarrow run their examples with their own tests.
-CORE = [
-    name
-    for _, name, _ in pkgutil.iter_modules(kiln_arrow.__path__)
-    if name not in ("extension", "columns", "parquet", "cli")
-]
-
-
-def test_the_examples_of_the_specification_run():
-    result = doctest.testfile(str(SPEC), module_relative=False, encoding="utf-8")
-    assert result.attempted > 5
-    assert result.failed == 0
-
-
-@pytest.mark.parametrize("name", CORE)
-def test_the_examples_of_the_docstrings_run(name):
-    assert doctest.testmod(importlib.import_module(f"kiln_arrow.{name}")).failed == 0
 
 
 def test_every_public_function_and_class_of_the_core_has_a_running_example():

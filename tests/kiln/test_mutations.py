@@ -6,9 +6,9 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from kiln.mutations import FakeTorchTensor, check, mutated, seeds
 
 import kiln_arrow
+from kiln.mutations import FakeTorchTensor, check, mutated, seeds
 
 
 def test_seeds_are_accepted():

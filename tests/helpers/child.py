@@ -1,0 +1,88 @@
+"""Work done in a child process under limits, so that a crash, a hang or a flood of memory is seen and survived."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+
+_PRELUDE = """
+import json, resource, sys
+sys.path[:0] = json.loads(sys.argv[1])
+import numpy, pyarrow, pyarrow.parquet, pyarrow.feather, arrow_digest
+
+def limit(extra):
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, used + extra))
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def outcome(work, *args):
+    try:
+        return {"hash": str(work(*args))}
+    except arrow_digest.ArrowDigestError as error:
+        fields = {name: getattr(error, name, None) for name in ("rule", "path", "slot", "source")}
+        return {"error": type(error).__name__, "message": str(error), **fields}
+    except BaseException as error:
+        return {"error": "untyped " + type(error).__name__, "message": str(error)}
+"""
+
+
+def _command(code: str, argument: Any) -> list[str]:
+    paths = [path for path in sys.path if path]
+    return [sys.executable, "-c", _PRELUDE + code, json.dumps(paths), json.dumps(argument)]
+
+
+# pyarrow's own allocators reserve address space ahead of need, which a limit on it would count.
+_ENVIRONMENT = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+
+
+def run(code: str, argument: Any = None, *, seconds: float = 60) -> Any:
+    """What the code leaves in `result`, given `argument`. It has `limit(bytes)`, `peak()` and `outcome(work, …)`."""
+    whole = f"argument = json.loads(sys.argv[2])\n{code}\nprint(json.dumps(result))\n"
+    done = subprocess.run(
+        _command(whole, argument), capture_output=True, text=True, timeout=seconds, check=False, env=_ENVIRONMENT
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}"
+    return json.loads(done.stdout)
+
+
+_EACH = """
+limit(int(json.loads(sys.argv[2])["memory"]))
+def work(item):
+{body}
+for item in json.loads(sys.argv[2])["items"]:
+    print(json.dumps(outcome(work, item)), flush=True)
+"""
+
+
+def each(items: Sequence[Any], body: str, *, memory: int = 3 << 29, seconds: float = 60) -> list[dict[str, Any]]:
+    """What `body`, the inside of a function of `item`, gives for each of the items, in as few processes as it can.
+
+    An item at which the process dies or runs out of time gets `{"error": "crash"}` with the reason.
+    """
+    outcomes: list[dict[str, Any]] = []
+    code = _EACH.format(body="\n".join("    " + line for line in body.strip().splitlines()))
+    while len(outcomes) < len(items):
+        left = list(items[len(outcomes) :])
+        command = _command(code, {"memory": memory, "items": left})
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=seconds, check=False, env=_ENVIRONMENT
+            )
+            output, reason = done.stdout, f"exit status {done.returncode}: {done.stderr[-500:]}"
+        except subprocess.TimeoutExpired as late:
+            output, reason = (late.stdout or b"").decode(), f"more than {seconds} seconds"
+        found = [json.loads(line) for line in output.splitlines()]
+        outcomes += found
+        if len(found) < len(left):
+            outcomes.append({"error": "crash", "message": reason})
+    return outcomes

@@ -1,0 +1,58 @@
+"""The arrow-digest command as a real process: the console script of an installed package, else the source."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import arrow_digest
+
+PACKAGE_PARENT = Path(arrow_digest.__file__).resolve().parents[1]
+IS_INSTALLED = Path(sysconfig.get_path("purelib")).resolve() == PACKAGE_PARENT
+
+if IS_INSTALLED:
+    COMMAND = [str(Path(sys.executable).with_name("arrow-digest"))]
+else:
+    COMMAND = [sys.executable, "-c", "from arrow_digest.cli import main; main()"]
+
+LIMIT_SECONDS = 60
+
+
+def environment(**changes):
+    """The environment of a child: this one, the package that these tests import, and `changes`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LC_", "LANG"))}
+    source = {} if IS_INSTALLED else {"PYTHONPATH": str(PACKAGE_PARENT)}
+    return {**kept, **source, **changes}
+
+
+def arrow_digest_command(*arguments, env=None, **options):
+    """Run the command to its end. Output is bytes; standard input is empty unless `input` or `stdin` says otherwise."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    line = [*COMMAND, *map(os.fspath, arguments)]
+    return subprocess.run(line, env=environment(**env or {}), timeout=LIMIT_SECONDS, check=False, **options)
+
+
+def shell(script, *arguments, env=None, **options):
+    """Run a bash script in which `arrow-digest` runs the command and `"$@"` are the arguments."""
+    count = len(COMMAND)
+    wrapper = f'command=("${{@:1:{count}}}"); shift {count}; arrow-digest() {{ "${{command[@]}}" "$@"; }}\n'
+    options.setdefault("stdin", subprocess.DEVNULL)
+    line = ["bash", "-c", wrapper + script, "bash", *COMMAND, *map(os.fspath, arguments)]
+    return subprocess.run(
+        line, env=environment(**env or {}), timeout=LIMIT_SECONDS, capture_output=True, check=False, **options
+    )
+
+
+def run_python(code, *arguments, env=None, **options):
+    """Run Python code in a child that imports the same package. Output is bytes."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("timeout", LIMIT_SECONDS)
+    line = [sys.executable, "-c", code, *map(os.fspath, arguments)]
+    return subprocess.run(line, env=environment(**env or {}), capture_output=True, check=False, **options)
