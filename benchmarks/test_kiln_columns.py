@@ -66,7 +66,7 @@ def test_parquet_read_into_numpy_against_fixed_shape_tensor(against_floor: Any, 
 
     assert np.array_equal(read_ours(), images)
     assert np.array_equal(read_theirs(), images)
-    against_floor(read_ours, read_theirs, goal=8, rounds=7, unit_bytes=images.nbytes)
+    against_floor(read_ours, read_theirs, goal=8, rounds=15, unit_bytes=images.nbytes)
 
 
 def test_parquet_write_against_fixed_shape_tensor(against_floor: Any, tmp_path: Any) -> None:

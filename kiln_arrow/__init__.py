@@ -6,7 +6,7 @@ from kiln_arrow.arrays import Opaque, Tensor
 from kiln_arrow.columns import array, from_numpy, iter_tensors, to_numpy, validate_column
 from kiln_arrow.directory import Directory, decode, encode, encode_into, encoded_size, validate
 from kiln_arrow.dtypes import DTYPES, DType
-from kiln_arrow.errors import RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
+from kiln_arrow.errors import COLUMN_RULES, RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
 from kiln_arrow.extension import FrameArray, FrameScalar, FrameType, TensorsArray, TensorsScalar, TensorsType
 from kiln_arrow.frame import frame, unframe
 from kiln_arrow.frozen import freeze, thaw
@@ -18,6 +18,7 @@ from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_t
 from kiln_arrow.unframing import to_structs
 
 __all__ = [
+    "COLUMN_RULES",
     "DTYPES",
     "RULES",
     "DType",

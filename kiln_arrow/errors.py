@@ -51,16 +51,15 @@ Rule = Literal[
     "range",
     "field",
     "buffer",
-    # Arrow columns.
-    "arrow",
-    "arrow_type",
-    "null",
-    "ragged",
-    "size",
 ]
+
+ColumnRule = Literal["arrow", "arrow_type", "null", "ragged", "size"]
 
 #: Every rule slug, as documentation, golden cases and errors spell it.
 RULES: tuple[Rule, ...] = get_args(Rule)
+
+#: The same for what only columns are held to.
+COLUMN_RULES: tuple[ColumnRule, ...] = get_args(ColumnRule)
 
 _SHOWN_CHARACTERS = 80
 
@@ -83,7 +82,7 @@ class KilnError(ValueError):
 
     Attributes:
         code: `"TYPE"`, `"SCHEMA"` or `"EOF"`.
-        rule: Slug of the violated rule, one of `RULES`.
+        rule: Slug of the violated rule, one of `RULES` or `COLUMN_RULES`.
         sentence: What was expected and what was found.
         offset: Byte offset in the caller's buffer (character offset for type text); None when encoding.
         tensor: Index of the tensor at fault, in directory order, or None.
@@ -105,7 +104,7 @@ class KilnError(ValueError):
 
     def __init__(
         self,
-        rule: Rule,
+        rule: Rule | ColumnRule,
         sentence: str,
         offset: int | None = None,
         tensor: int | None = None,

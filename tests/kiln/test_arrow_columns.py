@@ -57,7 +57,9 @@ def stacks(draw):
         dtype = draw(st.sampled_from(DTYPES))
         dims = draw(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
         size = count * int(np.prod(dims, dtype=int)) * dtype.itemsize
-        data = np.random.default_rng(draw(st.integers(0, 9))).integers(0, 2 if dtype == bool else 256, size, np.uint8)
+        data = np.random.default_rng(draw(st.integers(0, 9))).integers(
+            0, 2 if dtype.kind == "b" else 256, size, np.uint8
+        )
         arrays[name] = data.view(dtype).reshape(count, *dims)
     return count, arrays
 
@@ -93,7 +95,7 @@ def test_a_uniform_column_reads_as_views_of_its_buffer(storage):
             address = array.__array_interface__["data"][0]
             assert buffer.address <= address < buffer.address + buffer.size
         assert not array.flags.writeable
-        with pytest.raises(ValueError, match="writeable|WRITEABLE"):
+        with pytest.raises(ValueError, match=r"writeable|WRITEABLE"):
             array.flags.writeable = True
 
 
@@ -468,7 +470,7 @@ def test_a_column_that_one_chunk_cannot_hold_has_several(limit, monkeypatch):
     mask = np.array([0, 0, 1, 0, 0], bool)
     for column in (
         kiln_arrow.from_numpy({"x": source}, mask=mask),
-        kiln_arrow.array([None if row_mask else {"x": row} for row, row_mask in zip(source, mask)]),
+        kiln_arrow.array([None if row_mask else {"x": row} for row, row_mask in zip(source, mask, strict=True)]),
     ):
         assert isinstance(column, pa.ChunkedArray)
         column.validate(full=True)

