@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 
 import duckdb
 import numpy as np
@@ -45,7 +44,6 @@ def test_pandas_keeps_the_type_as_an_arrow_dtype(storage):
     assert hash(frame["c"].dtype) == hash(pd.ArrowDtype(TensorsType(storage)))
 
 
-@pytest.mark.filterwarnings("ignore")  # polars warns of extension types it does not know, which is not ours to change
 def test_polars_keeps_the_type():
     frame = pl.from_arrow(table())
     for found in (frame, frame.filter(pl.col("id") < 9), frame.join(frame.select("id"), on="id")):
@@ -63,15 +61,6 @@ def test_duckdb_keeps_the_bytes_and_they_lead_back():
     found = duckdb.sql("select * from t where id > 1").to_arrow_table()
     assert found["c"].type == pa.binary()
     assert to_numpy(from_storage(found, ["c"])["c"])["x"].tolist() == [[2, 3], [4, 5]]
-
-
-@pytest.mark.skipif(os.environ.get("KILN_TEST_LANCE") != "1", reason="pylance is large; KILN_TEST_LANCE=1 runs this")
-def test_lance_keeps_the_type(tmp_path):
-    import lance
-
-    lance.write_dataset(table(), tmp_path / "t.lance")
-    found = lance.dataset(tmp_path / "t.lance").to_table()
-    assert to_numpy(found["c"])["x"].tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_a_logical_hash_does_not_depend_on_storage_chunks_or_writer():
