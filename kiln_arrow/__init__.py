@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kiln_arrow.arrays import Opaque, Tensor
-from kiln_arrow.columns import array, from_numpy, iter_tensors, to_numpy, validate_column
+from kiln_arrow.columns import iter_tensors, to_numpy, validate_column
+from kiln_arrow.creation import array, from_numpy
 from kiln_arrow.directory import Directory, decode, encode, encode_into, encoded_size, validate
 from kiln_arrow.dtypes import DTYPES, DType
 from kiln_arrow.errors import COLUMN_RULES, RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kiln_arrow.decoder import Front
 from kiln_arrow.directory import read_whole
 from kiln_arrow.errors import KilnError
-from kiln_arrow.extension import FRAME, TENSORS, buffer_view, check_structure, is_kiln, without_text
+from kiln_arrow.extension import FRAME, TENSORS, buffer_view, check_structure, is_kiln, name_of, without_text
 from kiln_arrow.frame import unframe
 
 # A binary view of up to this many bytes holds them itself, after its length.
@@ -132,7 +132,7 @@ def _leaves(array: pa.Array, path: str, rows: NDArray[np.int64] | None) -> Itera
         yield from _leaves(array.storage, path, rows)
     elif types.is_struct(kind):
         for index, child in enumerate(array.flatten()):
-            yield from _leaves(child, _joined(path, kind.field(index).name), rows)
+            yield from _leaves(child, _joined(path, name_of(kind.field(index))), rows)
     elif types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         yield from _leaves(decoded(array), path, rows)
     else:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from kiln_arrow.arrays import Opaque
 from kiln_arrow.cells import Leaf, bad_cells, cells_of, leaves
-from kiln_arrow.columns import array
+from kiln_arrow.creation import array
 from kiln_arrow.directory import Directory, decode
 from kiln_arrow.dtypes import from_numpy
 from kiln_arrow.errors import KilnError, shown

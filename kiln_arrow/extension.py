@@ -346,6 +346,19 @@ _LISTS = (
 )
 
 
+def name_of(field: pa.Field) -> str:
+    """Returns a field's name.
+
+    Raises:
+        KilnError: A foreign name that is not UTF-8; rule `utf8`.
+    """
+    try:
+        name: str = field.name
+    except UnicodeDecodeError as error:
+        raise KilnError("utf8", f"expected a field's name in UTF-8, found {error.object!r:.80}") from None
+    return name
+
+
 def buffer_view(buffer: pa.Buffer | None) -> memoryview:
     """Returns a read-only view of an Arrow buffer's bytes; nothing where there is no buffer."""
     return memoryview(b"") if buffer is None else readable_bytes(buffer)

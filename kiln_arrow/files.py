@@ -43,7 +43,7 @@ def opened(path: str, column: str | None) -> Iterator[Source]:
             schema, row_count, batches = _reader(file, magic)
             names = _names(schema, column)
             yield Source(schema, row_count, _chosen(batches(names), names))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:  # the last of names that are no text
         raise UnreadableError(f"{path}: {_first_line(error)}") from error
     except UnreadableError as error:
         raise UnreadableError(f"{path}: {error}") from error

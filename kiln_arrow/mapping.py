@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from kiln_arrow.errors import KilnError, shown
-from kiln_arrow.extension import TENSORS, TensorsType, is_kiln
+from kiln_arrow.extension import TENSORS, TensorsType, is_kiln, name_of
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, is_name
 
 #: Arrow type of each leaf word but `tensors`, as it comes out.
@@ -94,12 +94,13 @@ def _struct_kind(data_type: pa.DataType, path: str) -> Struct:
     fields: dict[str, Type] = {}
     for index in range(data_type.num_fields):
         field = data_type.field(index)
-        if not is_name(field.name):
-            sentence = f"expected a field name [A-Za-z_][A-Za-z0-9_]*, found {shown(field.name)}"
+        name = name_of(field)
+        if not is_name(name):
+            sentence = f"expected a field name [A-Za-z_][A-Za-z0-9_]*, found {shown(name)}"
             raise KilnError("syntax", sentence, path=path)
-        if field.name in fields:
-            raise KilnError("duplicate_field", f"expected field {field.name} once", path=path)
-        fields[field.name] = _field_kind(field, below(path, field.name))
+        if name in fields:
+            raise KilnError("duplicate_field", f"expected field {name} once", path=path)
+        fields[name] = _field_kind(field, below(path, name))
     if not fields:
         raise KilnError("empty_struct", "expected a struct with at least one field, found none", path=path)
     return Struct(tuple(fields.items()))

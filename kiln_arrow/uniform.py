@@ -103,12 +103,20 @@ def _blocks(block: Uniform, offset: int, length: int, width: int) -> Iterator[ND
 
 
 def stacked(block: Uniform) -> list[NDArray[Any]]:
-    """Returns each tensor of all cells as one array with the cells first: read-only views where addresses suit."""
+    """Returns each tensor of all cells as one array with the cells first: read-only views where addresses suit.
+
+    Raises:
+        KilnError: A tensor without elements whose other dims are too large for NumPy once there are several of it.
+    """
     arrays: list[NDArray[Any]] = []
-    for _, dtype, dims, _, start, stop in block.front.tensors:
+    for index, (name, dtype, dims, _, start, stop) in enumerate(block.front.tensors):
         # Without bytes there is nothing to stride over, and the dims beside a 0 may be too large to multiply.
         strides = (block.stride, *dense_strides(dims, dtype.itemsize)) if stop > start else (0,) * (len(dims) + 1)
-        array: NDArray[Any] = np.ndarray((block.rows, *dims), dtype, block.memory, block.start + start, strides)
+        try:
+            array: NDArray[Any] = np.ndarray((block.rows, *dims), dtype, block.memory, block.start + start, strides)
+        except ValueError as error:
+            sentence = f"expected dims that fit one array, found {block.rows} times {dims}"
+            raise KilnError("overflow", sentence, None, index, name) from error
         if not array.flags.aligned:
             array = array.copy()
             array.flags.writeable = False

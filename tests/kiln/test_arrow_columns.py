@@ -409,6 +409,28 @@ def test_a_column_without_tensors_or_with_two_is_refused():
     kiln_arrow.validate_column(pa.array([1]))
 
 
+def test_empty_tensors_with_dims_too_large_to_stack_are_refused():
+    cell = {"x": np.zeros((0, 1 << 59))}
+    column = kiln_arrow.array([cell] * 3)
+    kiln_arrow.validate_column(column)
+    assert kiln_arrow.to_numpy(column.slice(0, 1))["x"].shape == (1, 0, 1 << 59)
+    assert [directory["x"].shape for directory in kiln_arrow.iter_tensors(column)] == [(0, 1 << 59)] * 3
+    with pytest.raises(KilnError) as caught:
+        kiln_arrow.to_numpy(pa.chunked_array([column] * 8).combine_chunks())
+    assert (caught.value.rule, caught.value.name) == ("overflow", "x")
+
+
+def test_a_type_that_is_not_kilns_is_refused():
+    frame_type = kiln_arrow.FrameType(FRAME)
+    for make in (
+        lambda: kiln_arrow.array([], type=pa.binary()),
+        lambda: kiln_arrow.from_numpy({"x": np.zeros(2)}, type=frame_type),
+    ):
+        with pytest.raises(KilnError) as caught:
+            make()
+        assert caught.value.rule == "arrow_type"
+
+
 def test_options_outside_the_list_are_refused():
     for options in ({"nulls": "drop"}, {"ragged": "pad"}):
         with pytest.raises(ValueError, match="expected"):
