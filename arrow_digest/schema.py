@@ -238,7 +238,8 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
-# The schema flattened last, and what came of it: small tables come many of a kind.
+# The schema of flat types flattened last, and what came of it: small tables come many of a kind. Not of other types:
+# pyarrow takes dictionaries of extension types for equal whose storage is not.
 _latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
 
 
@@ -255,7 +256,8 @@ def flatten(schema: Any) -> FlatSchema:
     known, flat = _latest  # one look, so that threads do not see halves of two
     if not schema.equals(known):
         flat = _flatten(schema)
-        _latest = schema, flat
+        if all(field.data_type.id in _ENCODERS for field in flat.fields):
+            _latest = schema, flat
     return flat
 
 
