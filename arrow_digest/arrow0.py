@@ -283,16 +283,13 @@ class RecordDigest:
         return other
 
     def _require_schema(self, schema: Any) -> None:
-        if schema is not self._schema:
-            flat = flatten(schema)
-            if flat is not self._flat:
-                self._flat.require_same(flat)
+        self._flat.require_same(flatten(schema))
 
     def _feed(self, batches: Iterable[Any]) -> None:
         """Feed batches of one source, whose schema is the digest's."""
         _require_sound(self._broken)
         leaves = self._flat.leaves
-        for batch in joined(batches, leaves):
+        for batch in joined(batches, leaves, self._pool.each):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.

@@ -21,6 +21,8 @@ from arrow_digest.structure import describe_leaf
 
 __all__ = ["joined"]
 
+Each = Callable[[Callable[[int], Any], int], list[Any]]
+
 # Chunks with fewer rows are joined, to pieces of about so many rows and bytes.
 _SMALL_ROWS = 4096
 _PIECE_ROWS = 1 << 16
@@ -29,15 +31,16 @@ _PIECE_BYTES = 1 << 24
 _MOST_ROWS = 1 << 20
 # A batch whose buffers are no larger is not worth measuring.
 _SMALL_BYTES = 1 << 18
-_SAMPLE_ROWS = 32
+_SAMPLE_ROWS = 8
 
 
-def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Args:
         batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects of one schema.
         leaves: The leaf columns of each of them.
+        each: Calls a function for each column, on the threads at hand.
 
     Raises:
         InvalidArrayError: An array points outside its buffers, where joining or cutting would have followed it.
@@ -51,25 +54,25 @@ def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
             rows, size = rows + batch.num_rows, size + _size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
-        yield from _flush(small, leaves)
+        yield from _flush(small, leaves, each)
         rows = size = 0
         if isinstance(batch, pa.Table):
-            yield from _table_batches(batch, leaves)
+            yield from _table_batches(batch, leaves, each)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
             yield from _cut(batch, leaves)
-    yield from _flush(small, leaves)
+    yield from _flush(small, leaves, each)
 
 
-def _flush(small: list[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _flush(small: list[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
         yield batches[0]
     elif batches:
-        yield from _joined_pieces(pa.Table.from_batches(batches), leaves)
+        yield from _joined_pieces(pa.Table.from_batches(batches), leaves, each)
 
 
-def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _table_batches(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -78,7 +81,7 @@ def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         for batch in table.to_batches():
             yield from _cut(batch, leaves)
     else:
-        yield from _joined_pieces(table, leaves)
+        yield from _joined_pieces(table, leaves, each)
 
 
 def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
@@ -90,17 +93,22 @@ def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         yield batch.slice(start, _MOST_ROWS)
 
 
-def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
-    _require_valid(table, leaves)
-    _require_joinable(table, leaves)
+def _joined_pieces(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+    each(lambda index: _require_joinable(table, index, leaves), table.num_columns)
     step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
     for piece in _pieces(table, step):
         if piece is not table:
             _require_valid(piece, leaves)  # where a chunk was cut
         joined_piece = piece
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
-            joined_piece = piece.combine_chunks()
+            joined_piece = _combined(piece, each)
         yield from joined_piece.to_batches()
+
+
+def _combined(table: Any, each: Each) -> Any:
+    # Of one column, as a table: a chunked array by itself would be joined in Python.
+    columns = each(lambda index: table.select([index]).combine_chunks().column(0), table.num_columns)
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def _pieces(table: Any, step: int) -> Iterator[Any]:
@@ -136,31 +144,37 @@ def _column_size(column: Any) -> int:
 
 def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
     for index in range(data.num_columns):
-        column = data.column(index)
-        try:
-            column.validate()
-        except pa.ArrowInvalid as error:
-            for leaf in leaves:  # which says more
-                if leaf.indices[0] == index:
-                    _describe_chunks(column, leaf)
-            raise InvalidArrayError((data.schema.field(index).name,), "buffer", str(error)) from error
+        _require_valid_column(data, index, leaves)
 
 
-def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
-    """Refuse chunks where pyarrow, which joins them without looking, would follow what is broken.
+def _require_valid_column(data: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
+    column = data.column(index)
+    try:
+        column.validate()
+    except pa.ArrowInvalid as error:
+        for leaf in leaves:  # which says more
+            if leaf.indices[0] == index:
+                _describe_chunks(column, leaf)
+        raise InvalidArrayError((data.schema.field(index).name,), "buffer", str(error)) from error
 
-    That it looks at the first and last offset of each chunk has been made sure of, and the offsets between are only
+
+def _require_joinable(table: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
+    """Refuse chunks of a column where pyarrow, which joins them without looking, would follow what is broken.
+
+    It is made sure that pyarrow has looked at the first and last offset of each chunk; the offsets between are only
     shifted. Everything else would reach into foreign memory, or become something that looks sound.
     """
-    for leaf in leaves:
-        column = table.column(leaf.indices[0])
-        # Full validation also looks at what values mean. Only a broken structure is refused.
-        if _looks_up(column.type):
-            sound = _is_valid(column) or _is_valid(_blind(column))
-        else:
-            sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
-        if not sound:
-            _describe_chunks(column, leaf)
+    _require_valid_column(table, index, leaves)
+    column = table.column(index)
+    # Full validation also looks at what values mean. Only a broken structure is refused.
+    if _looks_up(column.type):
+        sound = _is_valid(column) or _is_valid(_blind(column))
+    else:
+        sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
+    if not sound:
+        for leaf in leaves:
+            if leaf.indices[0] == index:
+                _describe_chunks(column, leaf)
 
 
 def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:

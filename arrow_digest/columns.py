@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from arrow_digest.encode import encode, kernels, library, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.structure import Column
+
+_T = TypeVar("_T")
 
 __all__ = ["LeafDigest", "LeafPool", "thread_count"]
 
@@ -126,6 +128,12 @@ class LeafPool:
         for error in errors:
             if error is not None:
                 raise error
+
+    def each(self, call: Callable[[int], _T], count: int) -> list[_T]:
+        """Return what `call` gives for 0 to `count - 1`, in order, having called it on the threads at hand."""
+        if self.threads == 1 or count < 2:
+            return [call(index) for index in range(count)]
+        return list(self._started().map(call, range(count)))
 
     def _started(self) -> ThreadPoolExecutor:
         if self._executor is None or self._process != os.getpid():
