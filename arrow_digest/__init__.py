@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
+from arrow_digest.differences import ColumnChange
 from arrow_digest.errors import (
     ArrowDigestError,
     DigestStateError,
+    ExpectationError,
     InvalidArrayError,
+    ManifestError,
     MultihashError,
     SchemaMismatchError,
     UnknownFunctionError,
     UnreadableError,
     UnsupportedTypeError,
+    WorkerError,
 )
-from arrow_digest.files import FileHash, hash_file, physical_hash
+from arrow_digest.files import FileFailure, FileHash, hash_file, hash_files, physical_hash
 from arrow_digest.multihash import Multihash
+from arrow_digest.verify import FileFacts, Status, Verification, verify
 
 __all__ = [
     "ArrayDigest",
     "ArrowDigestError",
+    "ColumnChange",
     "ColumnDigest",
     "DigestStateError",
+    "ExpectationError",
+    "FileFacts",
+    "FileFailure",
     "FileHash",
     "InvalidArrayError",
+    "ManifestError",
     "Multihash",
     "MultihashError",
     "RecordDigest",
     "SchemaMismatchError",
+    "Status",
     "UnknownFunctionError",
     "UnreadableError",
     "UnsupportedTypeError",
+    "Verification",
+    "WorkerError",
     "hash_file",
+    "hash_files",
     "logical_hash",
     "physical_hash",
+    "verify",
 ]

@@ -43,7 +43,7 @@ def run_each(
         executor: Where it is done.
         name: Names a job in an error.
     """
-    waiting: deque[tuple[Job, Future[Result] | WorkerError]] = deque()
+    waiting: deque[tuple[Job, Future[Any] | WorkerError]] = deque()
     try:
         for new in jobs:
             waiting.append((new, _submitted(executor, work, new, name)))
@@ -68,7 +68,7 @@ def _submitted(
         return _lost(name(job), error)
 
 
-def _finished(job: Job, future: Future[Result] | WorkerError, name: Callable[[Job], str]) -> Result | WorkerError:
+def _finished(job: Job, future: Future[Any] | WorkerError, name: Callable[[Job], str]) -> Any:
     if isinstance(future, WorkerError):
         return future
     try:

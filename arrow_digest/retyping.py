@@ -81,10 +81,18 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
 
 def _feed(digests: dict[tuple[int, Any], ArrayDigest], number: int, array: Any) -> None:
     for key in [key for key in digests if key[0] == number]:
-        try:
-            digests[key].update(array.cast(logical_type(array.type)).cast(key[1]))
-        except (pa.ArrowException, OverflowError):  # some value does not fit: it never had that type
+        earlier = _cast(array, key[1])
+        if earlier is None:  # some value does not fit, so the column never had that type
             del digests[key]
+        else:
+            digests[key].update(earlier)
+
+
+def _cast(array: Any, data_type: Any) -> Any | None:
+    try:
+        return array.cast(logical_type(array.type)).cast(data_type)
+    except (pa.ArrowException, OverflowError):
+        return None
 
 
 def leaf_array(batch: Any, leaf: Leaf) -> Any:
@@ -118,7 +126,7 @@ def was_only_retyped(file: InputFile, columns: tuple[ColumnDigest, ...], expecte
     It reads the columns that may have had another type once more, and tries all ways back together.
     """
     wanted = {n: types for n, column in enumerate(columns) if (types := earlier_types(column.data_type))}
-    if not wanted or not is_parquet_again(file):
+    if not wanted or not is_parquet(file):
         return {}
     digests = retyped_leaves(file, wanted, expected.function.name)
     file.seek(0)
@@ -127,14 +135,6 @@ def was_only_retyped(file: InputFile, columns: tuple[ColumnDigest, ...], expecte
         if combine(flat, [digest for _, digest in ways], expected.function) == expected.digest:
             return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}
     return {}
-
-
-def is_parquet_again(file: InputFile) -> bool:
-    """Return whether a file that was read already begins as Parquet does."""
-    if file.seekable_size is None:
-        return False
-    file.seek(0)
-    return is_parquet(file)
 
 
 def _ways(

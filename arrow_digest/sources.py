@@ -163,8 +163,11 @@ def read_file(file: InputFile, *, threads: int = 1, leaves: Sequence[int] | None
 
 
 def is_parquet(file: InputFile) -> bool:
-    """Return whether a file that can be read at any place begins as Parquet does. Only before the first read."""
-    return file.seekable_size is not None and file.peek(4) == b"PAR1"
+    """Return whether a file that can be read at any place begins as Parquet does, and go back to its start."""
+    if file.seekable_size is None:
+        return False
+    file.seek(0)
+    return file.peek(4) == b"PAR1"
 
 
 def count_rows(file: InputFile) -> int:

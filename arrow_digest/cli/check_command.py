@@ -1,0 +1,6 @@
+import click
+
+
+@click.command(name="check")
+def check_command() -> int:
+    return 0

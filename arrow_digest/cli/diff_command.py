@@ -1,0 +1,6 @@
+import click
+
+
+@click.command(name="diff")
+def diff_command() -> int:
+    return 0

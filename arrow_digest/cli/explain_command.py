@@ -1,0 +1,6 @@
+import click
+
+
+@click.command(name="explain")
+def explain_command() -> int:
+    return 0

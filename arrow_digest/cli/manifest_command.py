@@ -1,0 +1,6 @@
+import click
+
+
+@click.command(name="manifest")
+def manifest_command() -> int:
+    return 0
