@@ -18,6 +18,7 @@ from arrow_digest.errors import (
     WorkerError,
 )
 from arrow_digest.files import FileFailure, FileHash, hash_file, hash_files, physical_hash
+from arrow_digest.manifest import Manifest, ManifestEntry
 from arrow_digest.multihash import Multihash
 from arrow_digest.verify import FileFacts, Status, Verification, verify
 
@@ -32,6 +33,8 @@ __all__ = [
     "FileFailure",
     "FileHash",
     "InvalidArrayError",
+    "Manifest",
+    "ManifestEntry",
     "ManifestError",
     "Multihash",
     "MultihashError",
