@@ -288,6 +288,13 @@ class RecordDigest:
             for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
         )
 
+    def childless(self) -> tuple[tuple[str, ...], ...]:
+        """Return the paths of structs without fields, which have no leaf and are in the hash all the same."""
+        paths = [field.path for field in self._flat.fields]
+        inner = {path[:-1] for path in paths}
+        structs = [field.path for field in self._flat.fields if field.encoded_type is None]
+        return tuple(path for path in structs if path not in inner)
+
     def copy(self) -> RecordDigest:
         """Return an independent digest in the same state."""
         _require_sound(self._broken)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from arrow_digest.cli.terminal import exit_status, progress_bar, write_json, write_verification
@@ -13,25 +11,25 @@ from arrow_digest.recorded import verification_json
 from arrow_digest.verify import expected_hash, verify
 
 
-class _Hash(click.ParamType):
-    """A multihash of one kind; anything else is wrong use."""
+def _logical(_: click.Context, __: click.Parameter, value: str | None) -> Multihash | None:
+    return _hash(value, is_logical=True)
 
-    name = "multihash"
 
-    def __init__(self, is_logical: bool) -> None:
-        self._is_logical = is_logical
+def _physical(_: click.Context, __: click.Parameter, value: str | None) -> Multihash | None:
+    return _hash(value, is_logical=False)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Multihash | None:
-        try:
-            return expected_hash(value, is_logical=self._is_logical)
-        except (MultihashError, ExpectationError) as error:
-            self.fail(str(error), param, ctx)
+
+def _hash(value: str | None, *, is_logical: bool) -> Multihash | None:
+    try:
+        return expected_hash(value, is_logical=is_logical)
+    except (MultihashError, ExpectationError) as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @click.command(name="verify")
 @click.argument("file", type=click.Path(readable=False))
-@click.option("--physical", type=_Hash(False), help="Expected hash of the bytes.")
-@click.option("--logical", type=_Hash(True), help="Expected hash of the records.")
+@click.option("--physical", metavar="MULTIHASH", callback=_physical, help="Expected hash of the bytes.")
+@click.option("--logical", metavar="MULTIHASH", callback=_logical, help="Expected hash of the records.")
 @click.option("--rows", "row_count", type=click.IntRange(min=0), help="Expected number of rows.")
 @click.option("--bytes", "byte_length", type=click.IntRange(min=0), help="Expected length in bytes.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
