@@ -60,8 +60,9 @@ class Explanation:
         lines += [f"  {data.hex(' ')}  {format_path(path)}, level {len(path) - 1}" for path, data in self.fields]
         for explained in self.columns:
             column = explained.column
+            nulls = f"{column.null_count} null of {self.row_count} rows"
             lines += [
-                f"leaf {format_path(column.path)}: {column.data_type}, {column.null_count} null of {self.row_count} rows",
+                f"leaf {format_path(column.path)}: {column.data_type}, {nulls}",
                 f"  type    {explained.type_bytes.hex(' ')}",
                 *_hex_lines("  values  ", explained),
                 f"  digest  {column.digest.hex()}",

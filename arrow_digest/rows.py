@@ -28,6 +28,8 @@ __all__ = ["NO_ROW", "Cell", "first_differences", "may_hide_a_difference"]
 
 
 class _NoRow(Enum):
+    """Stands for the value of a row that is not there."""
+
     NO_ROW = "no row"
 
     def __repr__(self) -> str:
