@@ -6,19 +6,33 @@ OLDEST := $(VENVS)/oldest
 TOOLS  := $(VENVS)/tools
 # The oldest pyarrow that pyproject.toml allows.
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
-SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml README.md
+SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test lint golden smoke bench fuzz test-torch coverage clean
+.PHONY: demo test test-newest test-oldest test-portable sanitize lint golden smoke bench fuzz test-torch coverage clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
 
-# The tests run against the installed wheel, with the newest and the oldest supported pyarrow.
-test: test-newest test-oldest
+# The tests run against the installed wheel: with the newest and the oldest supported pyarrow, and once more without
+# the C library.
+test: test-newest test-oldest test-portable
 
-test-%: $(VENVS)/%/ready
-	KILN_TEST_INSTALLED=1 $(VENVS)/$*/bin/pytest $(PYTEST_ARGS)
+test-newest: $(NEWEST)/ready
+	$(NEWEST)/bin/python .ci/kernels.py $${ARROW_DIGEST_REQUIRE_NATIVE:+native}
+	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST)/ready
+	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
+
+test-portable: $(NEWEST)/ready
+	ARROW_DIGEST_KERNELS=portable $(NEWEST)/bin/python .ci/kernels.py portable
+	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest tests/digest $(PYTEST_ARGS)
+
+# The C library under AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: $(NEWEST)/ready
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check setuptools
+	bash .ci/sanitize $(abspath $(NEWEST))/bin/python
 
 lint: $(TOOLS)/ready
 	$(TOOLS)/bin/ruff format --check .
@@ -55,7 +69,8 @@ coverage: $(NEWEST)/ready
 $(VENVS)/wheel: $(TOOLS)/ready $(SOURCES)
 	rm -rf dist build
 	$(TOOLS)/bin/python -m build --outdir dist .
-	mkdir -p $(VENVS) && ls -t dist/*.whl | head -1 > $@
+	bash .ci/repair $(TOOLS)/bin
+	ls -t dist/*.whl | head -1 > $@
 
 $(TOOLS)/ready: pyproject.toml
 	$(PYTHON) -m venv $(TOOLS)

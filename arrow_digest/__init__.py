@@ -5,6 +5,7 @@ from __future__ import annotations
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
 from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff
 from arrow_digest.differences import ColumnChange
+from arrow_digest.encode import Kernels, kernels
 from arrow_digest.errors import (
     ArrowDigestError,
     DigestStateError,
@@ -40,6 +41,7 @@ __all__ = [
     "FileFailure",
     "FileHash",
     "InvalidArrayError",
+    "Kernels",
     "Manifest",
     "ManifestEntry",
     "ManifestError",
@@ -57,6 +59,7 @@ __all__ = [
     "explain",
     "hash_file",
     "hash_files",
+    "kernels",
     "logical_hash",
     "physical_hash",
     "verify",

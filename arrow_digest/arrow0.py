@@ -93,7 +93,7 @@ class ArrayDigest:
             reason = "a struct has no digest of its own; RecordDigest takes records"
             raise UnsupportedTypeError((), self._type, reason, "struct")
         self._encoded_type = encode_type(self._type)
-        self._leaf = LeafDigest(self._encoded_type, self._function)
+        self._leaf = LeafDigest(self._encoded_type, self._function, alone=True)
         self._broken = False
 
     @property
@@ -119,11 +119,10 @@ class ArrayDigest:
             UnreadableError: Its producer failed. Nothing of it was fed.
         """
         _require_sound(self._broken)
-        chunks = _array_chunks(array)
-        for chunk in chunks:
-            found = None if pa.types.is_struct(unwrap(chunk.type)) else encode_type(chunk.type)
-            if found != self._encoded_type:
-                raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(chunk.type)))
+        data_type, chunks = _array_chunks(array)
+        found = None if pa.types.is_struct(unwrap(data_type)) else encode_type(data_type)
+        if found != self._encoded_type:
+            raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(data_type)))
         columns = [Column(describe(chunk)) for chunk in chunks]
         self._broken = True
         for column in columns:
@@ -211,9 +210,10 @@ class RecordDigest:
         self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
         self._flat = flatten(self._schema)
         self._pool = LeafPool(thread_count(threads))
-        spare = max(self._pool.threads // max(len(self._flat.leaves), 1), 1)
+        count = len(self._flat.leaves)
+        spare = max(self._pool.threads // max(count, 1), 1)
         self._leaves = [
-            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity)
+            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity, alone=count == 1)
             for leaf in self._flat.leaves
         ]
         self._row_count = 0
@@ -311,7 +311,7 @@ class RecordDigest:
         """Feed batches of one source, whose schema is the digest's."""
         _require_sound(self._broken)
         leaves = self._flat.leaves
-        for batch in joined(batches, leaves):
+        for batch in joined(batches, leaves, self._pool.each):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.
@@ -326,13 +326,15 @@ def _require_sound(broken: bool) -> None:
         raise DigestStateError("an earlier update failed half-way, so this digest holds a part of the data")
 
 
-def _array_chunks(array: Any) -> list[Any]:
+def _array_chunks(array: Any) -> tuple[Any, list[Any]]:
+    """Return the type and the pieces of what exports an array or a stream of arrays."""
     name = type(array).__name__
     if hasattr(array, "__arrow_c_array__"):
         with reading(name, "array"):
-            return [array if isinstance(array, pa.Array) else pa.array(array)]
+            whole = array if isinstance(array, pa.Array) else pa.array(array)
+        return whole.type, [whole]
     if hasattr(array, "__arrow_c_stream__"):
         with reading(name, "stream of arrays"):
             chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array(array)
-        return [chunk for chunk in chunked.chunks if len(chunk)] or [pa.array([], chunked.type)]
+        return chunked.type, chunked.chunks
     raise TypeError(f"expected an object that exports an Arrow array, found {name}")

@@ -7,12 +7,13 @@ not depend on how the rows come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
+from pyarrow import lib
 
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.schema import Leaf
@@ -20,23 +21,26 @@ from arrow_digest.structure import describe_leaf
 
 __all__ = ["joined"]
 
+Each = Callable[[Callable[[int], Any], int], list[Any]]
+
 # Chunks with fewer rows are joined, to pieces of about so many rows and bytes.
 _SMALL_ROWS = 4096
 _PIECE_ROWS = 1 << 16
 _PIECE_BYTES = 1 << 24
-# A batch whose buffers are no larger is not worth measuring.
-_SMALL_BYTES = 1 << 18
-_SAMPLE_ROWS = 32
 # Batches of more rows are cut.
 _MOST_ROWS = 1 << 20
+# A batch whose buffers are no larger is not worth measuring.
+_SMALL_BYTES = 1 << 18
+_SAMPLE_ROWS = 8
 
 
-def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Args:
         batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects of one schema.
         leaves: The leaf columns of each of them.
+        each: Calls a function for each column, on the threads at hand.
 
     Raises:
         InvalidArrayError: An array points outside its buffers, where joining or cutting would have followed it.
@@ -45,29 +49,30 @@ def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
     rows = size = 0
     for batch in batches:
         if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
+            _require_valid(batch, leaves)
             small.append(batch)
-            rows, size = rows + batch.num_rows, size + _batch_size(batch, leaves)
+            rows, size = rows + batch.num_rows, size + _size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
-        yield from _flush(small, leaves)
+        yield from _flush(small, leaves, each)
         rows = size = 0
         if isinstance(batch, pa.Table):
-            yield from _table_batches(batch, leaves)
+            yield from _table_batches(batch, leaves, each)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
             yield from _cut(batch, leaves)
-    yield from _flush(small, leaves)
+    yield from _flush(small, leaves, each)
 
 
-def _flush(small: list[Any], leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _flush(small: list[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
         yield batches[0]
     elif batches:
-        yield from _joined_pieces(pa.Table.from_batches(batches), leaves)
+        yield from _joined_pieces(pa.Table.from_batches(batches), leaves, each)
 
 
-def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _table_batches(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -76,7 +81,7 @@ def _table_batches(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         for batch in table.to_batches():
             yield from _cut(batch, leaves)
     else:
-        yield from _joined_pieces(table, leaves)
+        yield from _joined_pieces(table, leaves, each)
 
 
 def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
@@ -88,83 +93,130 @@ def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         yield batch.slice(start, _MOST_ROWS)
 
 
-def _joined_pieces(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
-    _require_valid(table, leaves)
-    _require_joinable(table, leaves)
-    for piece in _pieces(table):
+def _joined_pieces(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+    each(lambda index: _require_joinable(table, index, leaves), table.num_columns)
+    step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
+    for piece in _pieces(table, step):
+        if piece is not table:
+            _require_valid(piece, leaves)  # where a chunk was cut
         joined_piece = piece
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one
-            joined_piece = piece.combine_chunks()
+            joined_piece = _combined(piece, each)
         yield from joined_piece.to_batches()
 
 
-def _pieces(table: Any) -> Iterator[Any]:
-    """Cut a table, first by the average size of its rows, then those pieces whose rows are much larger."""
-    step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
-    if step >= table.num_rows:
-        yield table
-        return
+def _combined(table: Any, each: Each) -> Any:
+    # Of one column, as a table: a chunked array by itself would be joined in Python.
+    columns = each(lambda index: table.select([index]).combine_chunks().column(0), table.num_columns)
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def _pieces(table: Any, step: int) -> Iterator[Any]:
+    """Cut a table every `step` rows, and again where some of its rows are much larger than the others."""
     for start in range(0, table.num_rows, step):
-        piece = table.slice(start, step)
-        if piece.num_rows > 1 and _row_size(piece) * piece.num_rows > 2 * _PIECE_BYTES:
-            yield from _pieces(piece)
+        piece = table if step >= table.num_rows else table.slice(start, step)
+        if piece.num_rows > 1 and _size(piece, enough=4 * _PIECE_BYTES) > 4 * _PIECE_BYTES:
+            yield from _pieces(piece, (piece.num_rows + 1) // 2)
         else:
             yield piece
 
 
+def _size(data: Any, enough: int = _SMALL_BYTES) -> int:
+    """Return at least the bytes of some rows, exactly if their buffers have more than `enough`: that takes long."""
+    bound = int(data.get_total_buffer_size())
+    return bound if bound <= enough else sum(_column_size(column) for column in data.columns)
+
+
 def _row_size(table: Any) -> int:
-    """Return about how many bytes a row takes, from a sample: pyarrow takes long to say it of many chunks."""
-    rows = range(0, table.num_rows, max(table.num_rows // _SAMPLE_ROWS, 1))
-    return sum(_byte_size(table.slice(row, 1)) for row in rows) // max(len(rows), 1) or 1
+    """Return about how many bytes a row of a table takes, from a sample: asking every chunk takes too long."""
+    rows = table.num_rows
+    sample = range(0, rows, max(rows // _SAMPLE_ROWS, 1))
+    size = sum(_column_size(column) for row in sample for column in table.slice(row, 1).columns)
+    return size // max(len(sample), 1) or 1
 
 
-def _batch_size(batch: Any, leaves: tuple[Leaf, ...]) -> int:
-    """Return at least the bytes of a batch's rows, and no more than that where it matters."""
-    bound = int(batch.get_total_buffer_size())
-    if bound <= _SMALL_BYTES:
-        return bound
-    _require_valid(batch, leaves)
-    return _byte_size(batch)
-
-
-def _byte_size(data: Any) -> int:
+def _column_size(column: Any) -> int:
     try:
-        return int(data.nbytes)
-    except pa.ArrowException:  # the oldest pyarrow cannot tell for views; whole buffers are more than enough
-        return int(data.get_total_buffer_size())
+        return int(column.nbytes)
+    except pa.ArrowException:  # the oldest pyarrow cannot tell for views, of which joining copies 16 bytes each
+        return 16 * len(column)
 
 
 def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
     for index in range(data.num_columns):
-        column = data.column(index)
-        try:
-            column.validate()
-        except pa.ArrowInvalid as error:
-            for leaf in leaves:  # which says more
-                if leaf.indices[0] == index:
-                    _describe_chunks(column, leaf)
-            raise InvalidArrayError((data.schema.field(index).name,), "buffer", str(error)) from error
+        _require_valid_column(data, index, leaves)
 
 
-def _require_joinable(table: Any, leaves: tuple[Leaf, ...]) -> None:
-    for leaf in leaves:
-        column = table.column(leaf.indices[0])
-        # Full validation also looks at what values mean. Only a broken structure is refused.
-        if _follows(column.type) and not (_is_valid(column) or _is_valid(_blind(column))):
-            _describe_chunks(column, leaf)
+def _require_valid_column(data: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
+    column = data.column(index)
+    try:
+        column.validate()
+    except pa.ArrowInvalid as error:
+        for leaf in leaves:  # which says more
+            if leaf.indices[0] == index:
+                _describe_chunks(column, leaf)
+        raise InvalidArrayError((data.schema.field(index).name,), "buffer", str(error)) from error
 
 
-def _follows(data_type: Any) -> bool:
-    """Return whether copying a part of such an array follows offsets, views, indices or run ends.
+def _require_joinable(table: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
+    """Refuse chunks of a column where pyarrow, which joins them without looking, would follow what is broken.
 
-    pyarrow copies them without looking: a broken one reaches into foreign memory, or becomes one that looks sound.
+    It is made sure that pyarrow has looked at the first and last offset of each chunk; the offsets between are only
+    shifted. Everything else would reach into foreign memory, or become something that looks sound.
     """
+    _require_valid_column(table, index, leaves)
+    column = table.column(index)
+    # Full validation also looks at what values mean. Only a broken structure is refused.
+    if _looks_up(column.type):
+        sound = _is_valid(column) or _is_valid(_blind(column))
+    else:
+        sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
+    if not sound:
+        for leaf in leaves:
+            if leaf.indices[0] == index:
+                _describe_chunks(column, leaf)
+
+
+def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
+    """Return whether a test holds for a type or one inside it."""
     if isinstance(data_type, pa.BaseExtensionType):
-        return _follows(data_type.storage_type)
-    if pt.is_struct(data_type):
-        return any(_follows(data_type.field(index).type) for index in range(data_type.num_fields))
-    has_fixed_width = pt.is_primitive(data_type) or pt.is_decimal(data_type) or pt.is_fixed_size_binary(data_type)
-    return not (has_fixed_width or pt.is_null(data_type))
+        return _any_part(data_type.storage_type, test)
+    return test(data_type) or any(_any_part(data_type.field(i).type, test) for i in range(data_type.num_fields))
+
+
+_LOOKED_UP = frozenset(
+    (
+        *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW),
+        *(lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW),
+    )
+)
+_WITH_OFFSETS = frozenset(
+    (
+        *(lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_STRING, lib.Type_LARGE_STRING),
+        *(lib.Type_LIST, lib.Type_LARGE_LIST),
+    )
+)
+
+
+def _looks_up(data_type: Any) -> bool:
+    return _any_part(data_type, lambda part: part.id in _LOOKED_UP)
+
+
+def _has_inner_offsets(data_type: Any) -> bool:
+    while isinstance(data_type, pa.BaseExtensionType):
+        data_type = data_type.storage_type
+    inner = (data_type.field(index).type for index in range(data_type.num_fields))
+    return any(_any_part(part, lambda part: part.id in _WITH_OFFSETS) for part in inner)
+
+
+def _distinct(column: Any) -> Iterator[Any]:
+    """Yield one of the chunks that are slices of the same array: validating one looks at all that is inside them."""
+    seen = set()
+    for chunk in column.iterchunks():
+        memory = tuple(buffer.address for buffer in chunk.buffers()[1:] if buffer is not None)
+        if memory not in seen:
+            seen.add(memory)
+            yield chunk
 
 
 def _is_valid(column: Any) -> bool:

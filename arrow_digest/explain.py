@@ -7,7 +7,7 @@ from typing import Any
 
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.chunks import joined
-from arrow_digest.columns import thread_count
+from arrow_digest.columns import LeafPool, thread_count
 from arrow_digest.encode import encode
 from arrow_digest.errors import format_path
 from arrow_digest.functions import DEFAULT_FUNCTION
@@ -133,7 +133,7 @@ def _fields(flat: FlatSchema) -> tuple[tuple[tuple[str, ...], bytes], ...]:
 def _first_bytes(batches: Any, flat: FlatSchema, byte_count: int) -> list[bytes]:
     """Return at least one byte more of each leaf's stream than is shown, where there is one."""
     streams = [b""] * len(flat.leaves)
-    for batch in joined(batches, flat.leaves):
+    for batch in joined(batches, flat.leaves, LeafPool(1).each):
         wanted = [number for number, data in enumerate(streams) if len(data) <= byte_count]
         for number in wanted:
             streams[number] += _batch_bytes(batch, flat.leaves[number], byte_count + 1 - len(streams[number]))

@@ -293,7 +293,7 @@ def reading(name: str, what: str) -> Iterator[None]:
         yield
     except (ArrowDigestError, MemoryError):
         raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError, OverflowError, TypeError, RuntimeError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a broken offset
             raise unreadable(name, error) from error
         text = _line(error)

@@ -12,6 +12,7 @@ import pyarrow.types as pt
 
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, combine
 from arrow_digest.chunks import joined
+from arrow_digest.columns import LeafPool
 from arrow_digest.inputs import InputFile
 from arrow_digest.multihash import Multihash
 from arrow_digest.schema import Leaf, flatten, logical_type
@@ -69,11 +70,12 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
         return {}
     file.seek(0)
     numbers = sorted(wanted)
-    source = read_file(file, leaves=tuple(numbers) if is_parquet(file) else None)
+    projects = is_parquet(file)
+    source = read_file(file, leaves=tuple(numbers) if projects else None)
     leaves = flatten(source.schema).leaves
-    chosen = dict(zip(numbers, leaves, strict=True)) if is_parquet(file) else {n: leaves[n] for n in numbers}
+    chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
     digests = {(n, data_type): ArrayDigest(data_type, function=function) for n in numbers for data_type in wanted[n]}
-    for batch in joined(source.batches, leaves):
+    for batch in joined(source.batches, leaves, LeafPool(1).each):
         for number, leaf in chosen.items():
             _feed(digests, number, leaf_array(batch, leaf))
     return {key: digest.digest() for key, digest in digests.items()}

@@ -17,6 +17,7 @@ import pyarrow.types as pt
 
 from arrow_digest.arrow0 import ColumnDigest
 from arrow_digest.chunks import joined
+from arrow_digest.columns import LeafPool
 from arrow_digest.encode import encode, row_validity
 from arrow_digest.inputs import InputFile, open_path
 from arrow_digest.retyping import leaf_array
@@ -104,7 +105,7 @@ class _Side:
     def __enter__(self) -> _Side:
         opened, chosen = self._open()
         self._leaves: dict[int, Leaf] = chosen
-        self._batches = joined(opened.batches, flatten(opened.schema).leaves)
+        self._batches = joined(opened.batches, flatten(opened.schema).leaves, LeafPool(self._threads).each)
         return self
 
     def __exit__(self, *error: object) -> None:

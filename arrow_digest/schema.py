@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import lib
@@ -146,23 +146,21 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     encoded = b""
     inner = data_type
     for _ in range(MAX_NESTING):
-        peeled = _peel(inner)
-        if peeled is not None:
-            inner = peeled
-        elif inner.id in _LISTS:
+        outer, inner = inner, _peel(inner)
+        if inner is None and outer.id not in _LISTS:
+            return encoded + _encode_values(outer, data_type, path)
+        if inner is None:
             encoded += struct.pack("<H", _LIST)
-            inner = inner.value_type
-        else:
-            return encoded + _encode_values(inner, data_type, path)
+            inner = outer.value_type
     raise _too_deep(path, data_type)
 
 
-def _encode_values(inner: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
-    if inner.id not in _ENCODERS:
-        reserved, reason = _RESERVED.get(inner.id, (None, "the specification does not know it"))
+def _encode_values(values_type: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
+    if values_type.id not in _ENCODERS:
+        reserved, reason = _RESERVED.get(values_type.id, (None, "the specification does not know it"))
         raise UnsupportedTypeError(path, data_type, reason, reserved)
     try:
-        return _ENCODERS[inner.id](inner)
+        return _ENCODERS[values_type.id](values_type)
     except UnicodeDecodeError as error:
         raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
 
@@ -185,8 +183,7 @@ def logical_type(data_type: Any) -> Any:
     return data_type
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field of a schema at any depth.
 
     Attributes:
@@ -205,8 +202,7 @@ class Field:
         return f"{format_path(self.path)}: {kind}"
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A column that is not a struct.
 
     Attributes:
@@ -253,6 +249,10 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
+# The schema flattened last, and what came of it: small tables come many of a kind.
+_latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
+
+
 def flatten(schema: Any) -> FlatSchema:
     """Return the schema's fields and leaves, depth first.
 
@@ -262,6 +262,15 @@ def flatten(schema: Any) -> FlatSchema:
     >>> [leaf.path for leaf in flatten(pa.schema([("a", pa.struct([("b", pa.int8())]))])).leaves]
     [('a', 'b')]
     """
+    global _latest
+    known, flat = _latest  # one look, so that threads do not see halves of two
+    if not schema.equals(known):
+        flat = _flatten(schema)
+        _latest = schema, flat
+    return flat
+
+
+def _flatten(schema: Any) -> FlatSchema:
     fields: list[Field] = []
     leaves: list[Leaf] = []
     preamble = bytearray()

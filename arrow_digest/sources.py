@@ -134,6 +134,8 @@ def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
                 batch = reader.read_next_batch()
             except StopIteration:
                 return
+        if not batch.schema.equals(reader.schema):
+            raise UnreadableError(name, "corrupt", f"broken {what}: a batch has another schema than the stream")
         yield batch
 
 

@@ -26,6 +26,8 @@ __all__ = ["INLINE_VIEW", "Bitmap", "Column", "Kind", "Node", "describe", "descr
 
 # A view of up to this many bytes holds them itself.
 INLINE_VIEW = 12
+# Views are checked in blocks, so that what is computed of them stays in the CPU's cache.
+_BLOCK = 1 << 14
 
 
 class Kind(IntEnum):
@@ -51,13 +53,14 @@ class Bitmap(NamedTuple):
     offset: int
 
 
+_UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
 _NOTHING = np.empty(0, np.uint8)
 _NO_SIZES = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Node:
-    """One level of an array: its visible slots, and where their values lie.
+    """One level of an array: its visible slots, and where their values lie. Nobody changes it.
 
     Attributes:
         kind: The layout.
@@ -121,7 +124,7 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
     rows = _Rows(len(column))
     for index in indices[1:]:
         column = rows.follow(column, path)
-        rows.require_valid(_validity(column, path))
+        rows.require_valid(_validity(column, column.buffers()[0], path))
         column = column.field(index)
     return rows.column(_describe(column, path))
 
@@ -190,9 +193,10 @@ def _describe(array: Any, path: tuple[str, ...], *, follow: bool = True) -> Node
     """Describe an array; the indices of a dictionary or the runs without the values under them if not to `follow`."""
     if not array.is_cpu:
         raise InvalidArrayError(path, "device", f"expected CPU memory, found {array.device_type}")
-    if isinstance(array.type, pa.BaseExtensionType):
+    data_type = array.type
+    if isinstance(data_type, pa.BaseExtensionType):
         return _describe(array.storage, path, follow=follow)
-    type_id = array.type.id
+    type_id = data_type.id
     if type_id in _FIXED_TYPES:
         return _fixed(array, path, Kind.FIXED)
     if type_id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
@@ -212,7 +216,7 @@ def _view(
     if start < 0 or (start + count) * item > size:
         raise InvalidArrayError(path, "buffer", f"expected {(start + count) * item} bytes of {what}, found {size}")
     flat = np.frombuffer(buffer, dtype, count=count * (columns or 1), offset=start * item)
-    return flat.reshape(shape)
+    return flat.reshape(shape) if columns else flat
 
 
 def _bitmap(buffer: Any, offset: int, length: int, path: tuple[str, ...], what: str) -> Bitmap:
@@ -221,9 +225,9 @@ def _bitmap(buffer: Any, offset: int, length: int, path: tuple[str, ...], what: 
     return Bitmap(data, offset % 8)
 
 
-def _validity(array: Any, path: tuple[str, ...]) -> Bitmap | None:
+def _validity(array: Any, buffer: Any, path: tuple[str, ...]) -> Bitmap | None:
     # As pyarrow reads it: a null count of 0 is believed, and without a bitmap there are no nulls.
-    buffer, length = array.buffers()[0], len(array)
+    length = len(array)
     if buffer is None or length == 0:
         return None
     bitmap = _bitmap(buffer, array.offset, length, path, "validity")
@@ -239,30 +243,32 @@ def _null(array: Any, path: tuple[str, ...]) -> Node:
 
 
 def _bool(array: Any, path: tuple[str, ...]) -> Node:
-    bits = _bitmap(array.buffers()[1], array.offset, len(array), path, "bits")
-    return Node(Kind.BOOL, len(array), array, _validity(array, path), bits=bits)
+    validity, data = array.buffers()
+    bits = _bitmap(data, array.offset, len(array), path, "bits")
+    return Node(Kind.BOOL, len(array), array, _validity(array, validity, path), bits=bits)
 
 
 def _fixed(array: Any, path: tuple[str, ...], kind: Kind = Kind.FIXED_BINARY) -> Node:
     length = len(array)
     width = array.type.byte_width
-    if width in (1, 2, 4, 8):
-        values = _view(array.buffers()[1], f"<u{width}", array.offset, length, path, "values")
+    validity, data = array.buffers()
+    if width in _UNSIGNED:
+        values = _view(data, _UNSIGNED[width], array.offset, length, path, "values")
     elif width:
-        values = _view(array.buffers()[1], np.uint8, array.offset, length, path, "values", columns=width)
+        values = _view(data, np.uint8, array.offset, length, path, "values", columns=width)
     else:
         values = np.empty((length, 0), np.uint8)
-    return Node(kind, length, array, _validity(array, path), width=width, values=values)
+    return Node(kind, length, array, _validity(array, validity, path), width=width, values=values)
 
 
-def _offsets(array: Any, dtype: str, path: tuple[str, ...], limit: int) -> npt.NDArray[Any]:
+def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: int) -> npt.NDArray[Any]:
     """Return `length + 1` offsets: increasing, and within `limit`."""
     length = len(array)
     if length == 0:
         return np.zeros(1, dtype)
-    offsets = _view(array.buffers()[1], dtype, array.offset, length + 1, path, "offsets")
+    offsets = _view(buffer, dtype, array.offset, length + 1, path, "offsets")
     falls = offsets[1:] < offsets[:-1]
-    if falls.any():
+    if np.count_nonzero(falls):
         slot = int(np.argmax(falls))
         message = f"expected increasing offsets, found {offsets[slot]} then {offsets[slot + 1]}"
         raise InvalidArrayError(path, "offsets", message, slot)
@@ -273,30 +279,38 @@ def _offsets(array: Any, dtype: str, path: tuple[str, ...], limit: int) -> npt.N
 
 
 def _binary(array: Any, path: tuple[str, ...], dtype: str) -> Node:
-    buffer = array.buffers()[2]
+    validity, ends, buffer = array.buffers()
     size = 0 if buffer is None else buffer.size
-    offsets = _offsets(array, dtype, path, size)
+    offsets = _offsets(array, ends, dtype, path, size)
     data = _view(buffer, np.uint8, 0, size, path, "data")
-    return Node(Kind.BINARY, len(array), array, _validity(array, path), values=offsets, data=data)
+    return Node(Kind.BINARY, len(array), array, _validity(array, validity, path), values=offsets, data=data)
 
 
 def _binary_view(array: Any, path: tuple[str, ...]) -> Node:
     buffers = array.buffers()
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
-    node = Node(Kind.VIEW, len(array), array, _validity(array, path), values=views)
-    sizes = np.array([0 if b is None else b.size for b in buffers[2:]], np.int64)
-    length, index, start = (views[:, column].astype(np.int64) for column in (0, 2, 3))
-    outside = length > INLINE_VIEW
-    wrong = (length < 0) | (outside & ((index < 0) | (index >= len(sizes)) | (start < 0)))
-    reachable = np.flatnonzero(outside & ~wrong)
-    wrong[reachable] = start[reachable] + length[reachable] > sizes[index[reachable]]
-    _refuse_where(wrong, node, path, "views", "a view reaches outside its buffers")
+    node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
+    sizes = np.array([*(0 if b is None else b.size for b in buffers[2:]), 0], np.int64)
+    wrong = [_wrong_views(views[start : start + _BLOCK], sizes) for start in range(0, len(views), _BLOCK)]
+    if any(map(np.count_nonzero, wrong)):
+        _refuse_where(np.concatenate(wrong), node, path, "views", "a view reaches outside its buffers")
     return node
+
+
+def _wrong_views(views: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which views reach outside buffers of these sizes; the last size is of no buffer."""
+    # Unsigned, negative numbers are too large. Sums that wrap have a term of 2**31 or more, which is refused by itself.
+    length, index, start = (np.ascontiguousarray(views[:, column]).view(np.uint32) for column in (0, 2, 3))
+    outside: npt.NDArray[np.bool_] = length > INLINE_VIEW
+    if not np.count_nonzero(outside):
+        return outside
+    limits = sizes[0] if len(sizes) == 2 else sizes.take(np.minimum(index, len(sizes) - 1))
+    return outside & ((index >= len(sizes) - 1) | ((length | start) >> 31 > 0) | (start + length > limits))
 
 
 def _refuse_where(wrong: npt.NDArray[np.bool_], node: Node, path: tuple[str, ...], rule: str, message: str) -> None:
     """Refuse the first wrong slot that holds a value: what lies under a null is never followed."""
-    if wrong.any():
+    if np.count_nonzero(wrong):
         if node.validity is not None:
             wrong = wrong & _unpack(node.validity, node.length)
         if wrong.any():
@@ -309,10 +323,11 @@ def _unpack(bitmap: Bitmap, length: int) -> npt.NDArray[np.bool_]:
 
 
 def _list(array: Any, path: tuple[str, ...], dtype: str) -> Node:
-    offsets = _offsets(array, dtype, path, len(array.values))
+    items, buffers = array.values, array.buffers()
+    offsets = _offsets(array, buffers[1], dtype, path, len(items))
     first, last = int(offsets[0]), int(offsets[-1])
-    child = _describe(array.values.slice(first, last - first), path)
-    validity = _validity(array, path)
+    child = _describe(items.slice(first, last - first), path)
+    validity = _validity(array, buffers[0], path)
     return Node(Kind.LIST, len(array), array, validity, values=offsets, origin=first, child=child)
 
 
@@ -323,14 +338,14 @@ def _fixed_size_list(array: Any, path: tuple[str, ...]) -> Node:
         message = f"expected {first + count} items, found {len(items)}"
         raise InvalidArrayError(path, "child_length", message)
     child = _describe(items.slice(first, count), path)
-    return Node(Kind.FIXED_LIST, length, array, _validity(array, path), width=width, child=child)
+    return Node(Kind.FIXED_LIST, length, array, _validity(array, array.buffers()[0], path), width=width, child=child)
 
 
 def _list_view(array: Any, path: tuple[str, ...], dtype: str) -> Node:
-    length, items = len(array), array.values
-    starts = _view(array.buffers()[1], dtype, array.offset, length, path, "offsets")
-    sizes = _view(array.buffers()[2], dtype, array.offset, length, path, "sizes")
-    validity = _validity(array, path)
+    length, items, buffers = len(array), array.values, array.buffers()
+    starts = _view(buffers[1], dtype, array.offset, length, path, "offsets")
+    sizes = _view(buffers[2], dtype, array.offset, length, path, "sizes")
+    validity = _validity(array, buffers[0], path)
     starts, sizes = starts.astype(np.int64, copy=False), sizes.astype(np.int64, copy=False)
     node = Node(Kind.LIST_VIEW, length, array, validity, values=starts, sizes=sizes)
     # Compared without adding, so that nothing wraps.
@@ -346,11 +361,15 @@ def _list_view(array: Any, path: tuple[str, ...], dtype: str) -> Node:
 def _dictionary(array: Any, path: tuple[str, ...], follow: bool) -> Node:
     index_type, length = array.type.index_type, len(array)
     dtype = f"<{'i' if pa.types.is_signed_integer(index_type) else 'u'}{index_type.bit_width // 8}"
-    indices = _view(array.buffers()[1], dtype, array.offset, length, path, "indices")
+    buffers = array.buffers()
+    indices = _view(buffers[1], dtype, array.offset, length, path, "indices")
     dictionary = array.dictionary
-    node = Node(Kind.DICTIONARY, length, array, _validity(array, path), values=indices)
-    wrong = (indices < 0) | (indices >= len(dictionary))
-    _refuse_where(wrong, node, path, "indices", f"an index reaches outside the {len(dictionary)} dictionary values")
+    node = Node(Kind.DICTIONARY, length, array, _validity(array, buffers[0], path), values=indices)
+    # As unsigned numbers the negative ones are too large as well, and one look is enough where none is wrong.
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
+    if length and unsigned.max() >= len(dictionary):
+        message = f"an index reaches outside the {len(dictionary)} dictionary values"
+        _refuse_where(unsigned >= len(dictionary), node, path, "indices", message)
     return replace(node, child=_describe(dictionary, path)) if follow else node
 
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.dtypes import DTYPES, DType, from_numpy
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
-from kiln_arrow.layout import MAX_RANK, U32_END, U64_END
+from kiln_arrow.layout import MAX_RANK, U32_END, U64_END, overflowing_dim
 
 
 @dataclass(frozen=True, init=False)
@@ -101,8 +101,12 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     dims = tensor.shape
     if len(dims) > MAX_RANK:
         raise _refused_rank(len(dims), index, name)
-    # NumPy holds every array to what the format asks of dims, those beside a 0 included.
-    return dtype, dims, b"", tensor.nbytes, tensor
+    byte_length = tensor.nbytes
+    # NumPy holds arrays to this limit too, but not views of other item size on arrays without elements.
+    if not byte_length and overflowing_dim(dtype.item_size, dims) < len(dims):
+        sentence = f"expected item size times dims that are not 0 below 2^63, found {dtype.name} {list(dims)}"
+        raise KilnError("overflow", sentence, None, index, name)
+    return dtype, dims, b"", byte_length, tensor
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:
@@ -131,7 +135,7 @@ def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
 def utf8(text: str, index: int, name: str | None) -> bytes:
     """Returns the strict UTF-8 bytes of a name, whose length a descriptor can hold."""
     try:
-        encoded = text.encode()
+        encoded = str.encode(text)  # a subclass may encode itself to anything
     except UnicodeEncodeError as error:
         raise KilnError("utf8", f"expected text without surrogates, found {shown(text)}", None, index, name) from error
     if len(encoded) >= U32_END:
@@ -143,15 +147,16 @@ def _as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
     torch = sys.modules.get("torch")  # whoever holds a torch tensor has imported torch
     if torch is not None and isinstance(tensor, getattr(torch, "Tensor", ())):
         return _from_torch(tensor, torch, index, name)
-    if isinstance(tensor, np.ma.MaskedArray):
-        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
-    if not hasattr(tensor, "__array__"):
-        raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
     try:
-        return np.asarray(tensor)
+        array = np.asanyarray(tensor) if hasattr(tensor, "__array__") else None
     except Exception as error:  # a foreign __array__ may raise anything
-        sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {error}"
+        sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {shown(error)}"
         raise KilnError("array", sentence, None, index, name) from error
+    if array is None:
+        raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
+    if isinstance(array, np.ma.MaskedArray):  # as given, or as __array__ returned it
+        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
+    return np.asarray(array)
 
 
 def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArray[Any]:

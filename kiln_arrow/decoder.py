@@ -1,4 +1,4 @@
-"""Reading a tensor directory: require, never repair.
+"""Reading a tensor directory. Nothing is repaired: what is not canonical is refused.
 
 The checks stand in the order the specification gives them, one function per region, each guarding the next.
 """
@@ -306,20 +306,20 @@ def tensors_of(
 
     `view` is read-only, and so are the views made of it.
     """
-    # The views' base is this array, whose base is the read-only memoryview: over a memoryview itself NumPy would take
-    # the memoryview's own base instead, which may be writable, and then let anyone set the views' writeable flag.
-    memory: NDArray[np.uint8] = np.frombuffer(view, np.uint8)
+    # NumPy makes a memoryview's owner the base of an array over it, and lets the array be made writable where the owner
+    # is. So where that might be, `view` gets an owner that is read-only whatever lies under it: an array of its own.
+    memory = view if type(view.obj) is bytes else np.frombuffer(view, np.uint8).data
     tensors: list[tuple[str | None, Tensor]] = []
     for name, dtype, dims, layout, start, stop in front.tensors:
         if layout is not None:
-            data = view[base + start : base + stop]
+            data = memory[base + start : base + stop]
             tensors.append((name, Opaque(dtype, dims, layout, bytes(data) if copy else data)))
             continue
         array: NDArray[Any] = np.ndarray(dims, dtype, memory, base + start)
         if copy:
             array = array.copy()
         elif not array.flags.aligned:
-            if copy is False:
+            if copy is not None:
                 found = f"tensor {len(tensors)} {shown(name)}"
                 raise ValueError(f"copy=False, but the address of {found} does not suit {dtype}: it must be copied")
             array = array.copy()

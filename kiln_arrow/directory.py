@@ -167,7 +167,8 @@ def plan_of(tensors: Tensors, *, check_contents: bool = True) -> Plan:
 def decode(buffer: Any, *, copy: bool | None = None) -> Directory:
     """Returns the tensors of a buffer that holds exactly one directory, all of it checked.
 
-    For every accepted buffer `encode(decode(buffer)) == buffer`.
+    For every accepted buffer `encode(decode(buffer)) == buffer`. The whole buffer is checked at once; views are made
+    when they are first asked for.
 
     Args:
         buffer: A C-contiguous bytes-like object.

@@ -124,7 +124,7 @@ class KilnError(ValueError):
 
 
 class KilnEOFError(KilnError, EOFError):
-    """The buffer ends before the bytes that what was read so far requires."""
+    """The bytes read so far call for more than the buffer has."""
 
     code = "EOF"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from kiln_arrow.directory import Directory, plan_of
 from kiln_arrow.encoder import parts_of
 from kiln_arrow.errors import KilnError, Rule, end_of_buffer, shown
 from kiln_arrow.layout import HEADER_SIZE
-from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type
+from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type, remembered
 
 Parts = list["bytes | memoryview"]
 
@@ -82,7 +81,7 @@ def thaw_at(type_text: str, view: memoryview, at: int) -> Any:
     return value
 
 
-@lru_cache(maxsize=256)
+@remembered
 def codec_of(type_text: str) -> Codec:
     """Returns the codec of a canonical type text."""
     return _codec(parse_type(type_text))
@@ -103,6 +102,11 @@ def _codec(kind: Type) -> Codec:
 def _within(step: str, error: KilnError) -> None:
     """Adds one step, outermost last, to the path of an error on its way out."""
     error.path = step + (f".{error.path}" if error.path[:1] not in ("", "[") else error.path)
+
+
+def _field_step(key: object) -> str:
+    """Returns the step to a field the type does not have, whose key may be anything."""
+    return key if isinstance(key, str) and len(key) <= 80 and key.isidentifier() else f"[{shown(key)}]"
 
 
 def _refused_value(expected: str, value: object) -> KilnError:
@@ -143,9 +147,10 @@ def _integer(word: str, size: int) -> Codec:
         # NumPy counts a timedelta64 among its integers, Python a bool.
         if not isinstance(value, (int, np.integer)) or isinstance(value, (bool, np.timedelta64)):
             raise _refused_value(f"an integer for {word}", value)
-        if not low <= value <= high:
+        number = int(value)
+        if not low <= number <= high:
             raise KilnError("range", f"expected {word} from {low} to {high}, found {shown(value)}")
-        parts.append(int(value).to_bytes(size, "little", signed=signed))
+        parts.append(number.to_bytes(size, "little", signed=signed))
 
     def read(view: memoryview, at: int) -> tuple[int, int]:
         end = _fixed(size, word, view, at)
@@ -218,7 +223,7 @@ def _text_bytes(value: Any, what: str) -> bytes:
     if not isinstance(value, str):
         raise _refused_value(what, value)
     try:
-        return value.encode()
+        return str.encode(value)  # a subclass may encode itself to anything
     except UnicodeEncodeError as error:
         raise KilnError("utf8", f"expected text without surrogates, found {shown(value)}") from error
 
@@ -251,7 +256,8 @@ def _list(item: Codec) -> Codec:
     def write(value: Any, parts: Parts) -> None:
         if not isinstance(value, (list, tuple)):
             raise _refused_value("a list", value)
-        parts.append(len(value).to_bytes(8, "little"))
+        count_at = len(parts)
+        parts.append(b"")
         index = 0
         try:
             for entry in value:
@@ -260,6 +266,7 @@ def _list(item: Codec) -> Codec:
         except KilnError as error:
             _within(f"[{index}]", error)
             raise
+        parts[count_at] = index.to_bytes(8, "little")  # what was written, whatever a subclass says of its length
 
     def read(view: memoryview, at: int) -> tuple[list[Any], int]:
         count, at = _read_count(view, at, item.smallest, "list items")
@@ -282,7 +289,11 @@ def _dict(item: Codec) -> Codec:
             raise _refused_value("a mapping", value)
         entries = sorted([(_text_bytes(key, "a string as a key"), key) for key in value], key=itemgetter(0))
         parts.append(len(entries).to_bytes(8, "little"))
+        last: bytes | None = None
         for raw, key in entries:
+            if raw == last:  # a mapping of its own kind may have keys that differ and are the same text
+                raise KilnError("key_order", f"expected every key once, found {shown(key)} again")
+            last = raw
             parts += [len(raw).to_bytes(8, "little"), raw]
             try:
                 item.write(value[key], parts)
@@ -331,7 +342,7 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
             raise _refused_value("a mapping of fields", value)
         for key in value:
             if key not in names:
-                raise KilnError("field", f"expected only fields of the type, found {shown(key)}", path=f"{key}")
+                raise KilnError("field", f"expected only fields of the type, found {shown(key)}", path=_field_step(key))
         for name, codec in fields:
             if name not in value:
                 raise KilnError("field", f"expected a value for field {name}, found none", path=name)

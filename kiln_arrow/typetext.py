@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from kiln_arrow.errors import KilnError, shown
 
@@ -73,10 +74,31 @@ class Option:
 
 Type = Leaf | Struct | List | Dict | Option
 
+T = TypeVar("T")
+
+# A program has few types and uses them often, so what follows from a text is remembered. Both bounds keep foreign texts
+# from growing this without end.
+_REMEMBERED_COUNT = 256
+_REMEMBERED_LENGTH = 4096
+
+
+def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Returns the same function of a type text with its latest results remembered, those of short texts."""
+    cached = lru_cache(maxsize=_REMEMBERED_COUNT)(function)
+
+    @wraps(function)
+    def of_text(text: str) -> T:
+        if not isinstance(text, str):
+            raise TypeError(f"expected a type text, found {type(text).__name__} {shown(text)}")
+        return cached(text) if len(text) <= _REMEMBERED_LENGTH else function(text)
+
+    return of_text
+
+
 _OPENING_TOKENS: dict[type[Type], str] = {List: "list{", Dict: "dict{", Option: "option{"}
 
 
-@lru_cache(maxsize=256)
+@remembered
 def parse_type(text: str) -> Type:
     """Returns the type a canonical type text spells.
 
@@ -111,7 +133,7 @@ def format_type(kind: Type) -> str:
     return text
 
 
-@lru_cache(maxsize=256)
+@remembered
 def schema_hash(text: str) -> int:
     """Returns the 64-bit FNV-1a hash of a type text's tokens, each followed by a zero byte.
 
@@ -144,9 +166,11 @@ def tokens(kind: Type) -> Iterator[str]:
             pending.append("}")
             for name, field in reversed(item.fields):
                 pending += [",", field, ":", name]
-        else:
+        elif isinstance(item, (List, Dict, Option)):
             yield _OPENING_TOKENS[type(item)]
             pending += ["}", ",", item.item if isinstance(item, List) else item.value]
+        else:
+            raise KilnError("syntax", f"expected a type, found {shown(item)}")
 
 
 def _parse_type(text: str, at: int, depth: int) -> tuple[Type, int]:

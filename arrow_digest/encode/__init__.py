@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arrow_digest.encode.active import Kernels, kernels, library
 from arrow_digest.encode.portable import encode, row_validity
 
-__all__ = ["encode", "row_validity"]
+__all__ = ["Kernels", "encode", "kernels", "library", "row_validity"]

@@ -1,14 +1,17 @@
 """Directories: what goes in comes out, as the one byte string of its tensors, through views that cannot be written."""
 
+import contextlib
 import gc
 import os
 import pickle
 import subprocess
 import sys
+import threading
 import tracemalloc
 
 import ml_dtypes
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -279,7 +282,30 @@ def test_views_cannot_be_written_nor_made_writable(as_buffer):
         directory["a"][0] = 9
     with pytest.raises(ValueError, match="WRITEABLE"):
         directory["a"].flags.writeable = True
-    assert directory.tensors[1][1].data.readonly
+    opaque = directory.tensors[1][1].data
+    assert opaque.readonly
+    for view in (directory["a"], opaque, memoryview(directory["a"])):
+        with pytest.raises(ValueError, match="WRITEABLE"):  # NumPy looks past a memoryview at what it is a view of
+            np.ndarray((1,), np.uint8, view).flags.writeable = True
+    base = directory["a"].base
+    while isinstance(base, np.ndarray):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            base.setflags(write=True)
+        base = base.base
+    assert memoryview(base).readonly
+
+
+@pytest.mark.parametrize("mutable", [False, True])
+def test_arrows_memory_cannot_be_written_through_a_view(mutable):
+    data = kiln_arrow.encode([("a", np.arange(4)), ("o", Opaque("u1", (1,), "l", b"x"))])
+    buffer = pa.py_buffer(bytearray(data) if mutable else data)
+    assert buffer.is_mutable == mutable
+    for _, tensor in kiln_arrow.decode(buffer).tensors:
+        source = tensor.data if isinstance(tensor, Opaque) else tensor
+        assert memoryview(source).readonly
+        for made in (np.ndarray((1,), np.uint8, source), np.asarray(source), np.frombuffer(source, np.uint8)):
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                made.flags.writeable = True
 
 
 def test_reading_takes_no_memory_for_the_payload():
@@ -308,11 +334,12 @@ def test_copies_are_made_as_numpy_2_makes_them(row, shift):
     copied = kiln_arrow.decode(buffer, copy=True)["x"]
     assert not np.shares_memory(copied, memory)
     assert copied.flags.writeable
-    if suits:
-        assert np.shares_memory(kiln_arrow.decode(buffer, copy=False)["x"], memory)
-    else:
-        with pytest.raises(ValueError, match=r"copy=False.*'x'"):
-            kiln_arrow.decode(buffer, copy=False)
+    for never in (False, 0, np.False_):
+        if suits:
+            assert np.shares_memory(kiln_arrow.decode(buffer, copy=never)["x"], memory)
+        else:
+            with pytest.raises(ValueError, match=r"copy=False.*'x'"):
+                kiln_arrow.decode(buffer, copy=never)
     assert the_same(found, np.ones(3, row.numpy))
     assert the_same(copied, found)
 
@@ -466,3 +493,51 @@ def test_opaque_tensors_are_equal_by_their_parts():
     assert one == Opaque(np.dtype("f4"), (2, 2), "csr", bytearray(b"ab"))
     assert one != Opaque("float32", (2, 2), "csr", b"ac")
     assert one != Opaque("float32", (2, 2), "coo", b"ab")
+
+
+# --- remembered fronts
+
+
+def test_what_follows_a_remembered_front_is_checked_all_the_same():
+    data = kiln_arrow.encode([("x", np.uint8([1, 2, 3])), ("m", np.array([True]))])
+    kiln_arrow.validate(data)
+    for changed, rule in (
+        (data[:-1], "eof"),
+        (data[:450], "eof"),
+        (data[:300], "eof"),
+        (data + b"\0", "trailing"),
+        (data[:387] + b"\1" + data[388:], "padding"),
+        (data[:448] + b"\2" + data[449:], "bool"),
+        (data[:-1] + b"\1", "padding"),
+    ):
+        with pytest.raises(KilnError) as caught:
+            kiln_arrow.validate(changed)
+        assert caught.value.rule == rule
+
+
+def test_remembered_fronts_are_few_and_small_whatever_is_read():
+    _REMEMBERED.clear()
+    for number in range(600):
+        kiln_arrow.validate(kiln_arrow.encode([(f"n{number}" + "x" * (number % 9 * 300), np.uint8(1))]))
+        with contextlib.suppress(KilnError):
+            kiln_arrow.validate(kiln_arrow.encode([(f"m{number}", np.uint8([1]))])[:-1])
+        assert len(_REMEMBERED) <= 512
+    assert max(map(len, _REMEMBERED)) <= 2048
+
+
+def test_threads_read_the_same_as_one():
+    cells = [kiln_arrow.encode([(f"n{number}", np.arange(number % 5))]) for number in range(700)]
+    wrong = []
+
+    def read(start):
+        for number in range(start, 1400, 3):
+            found = kiln_arrow.decode(cells[number % 700])
+            if list(found) != [f"n{number % 700}"] or found[f"n{number % 700}"].shape != (number % 700 % 5,):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=read, args=(start,)) for start in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -1,6 +1,7 @@
 """An encoder refuses what has no canonical bytes, and names the tensor or the field."""
 
 import sys
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import ml_dtypes
@@ -16,6 +17,32 @@ from kiln_arrow import KilnDtypeError, KilnError, Opaque
 class _Broken:
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("no")
+
+
+class _Returns:
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value
+
+
+class _NoAttributes:
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+class _KeyTwice(Mapping):
+    """A mapping that does not keep its own promise."""
+
+    def __iter__(self):
+        return iter(("a", "a"))
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, key):
+        return 1
 
 
 class _NoRepr:
@@ -84,6 +111,11 @@ REFUSED_TENSORS = {
     "name-surrogate": ("utf8", [("\ud800", _FINE)], 0, "\ud800"),
     "duplicate": ("duplicate_name", [("a", _FINE), (None, _FINE), ("a", _FINE)], 2, "a"),
     "broken-array": ("array", {"x": _Broken()}, 0, "x"),
+    "array-of-nothing": ("array", {"x": _Returns(None)}, 0, "x"),
+    "array-of-lists": ("array", {"x": _Returns([1, 2])}, 0, "x"),
+    "array-of-objects": ("dtype", {"x": _Returns(np.array([None]))}, 0, "x"),
+    "array-with-mask": ("masked", {"x": _Returns(np.ma.masked_array([1, 2], [False, True]))}, 0, "x"),
+    "no-attributes": ("array", {"x": _NoAttributes()}, 0, "x"),
     "masked": ("masked", {"x": np.ma.masked_array([1, 2], [False, True])}, 0, "x"),
     "masked-nothing": ("masked", {"x": np.ma.masked_array([1, 2])}, 0, "x"),
     "masked-constant": ("masked", {"x": np.ma.masked}, 0, "x"),
@@ -100,6 +132,7 @@ REFUSED_TENSORS = {
     "opaque-layout-none": ("layout", {"x": Opaque("u1", (1,), None, b"")}, 0, "x"),
     "opaque-layout-surrogate": ("utf8", {"x": Opaque("u1", (1,), "\udfff", b"")}, 0, "x"),
     "device": ("device", {"x": FakeTorchTensor()}, 0, "x"),
+    "dims-beside-0": ("overflow", {"x": np.zeros((2**62, 0), "u1").view("f8")}, 0, "x"),
     "too-long": ("overflow", [(None, np.broadcast_to(np.uint8(1), (2**62,)))] * 4, 3, None),
 }
 
@@ -137,7 +170,10 @@ REFUSED_VALUES = {
     "f32-high": ("range", "f32", 3.5e38, ""),
     "field-missing": ("field", "struct{a:i8,b:struct{c:i8,},}", {"a": 1, "b": {}}, "b.c"),
     "field-extra": ("field", "struct{a:i8,}", {"a": 1, "z": 1}, "z"),
-    "field-extra-none": ("field", "struct{a:i8,}", {"a": 1, None: 1}, "None"),
+    "field-extra-none": ("field", "struct{a:i8,}", {"a": 1, None: 1}, "[None]"),
+    "field-extra-of-5000-digits": ("field", "struct{a:i8,}", {"a": 1, 10**5000: 1}, "[<int>]"),
+    "field-extra-like-a-path": ("field", "struct{a:struct{b:i8,},}", {"a": {"b[0].c": 1}}, "a['b[0].c']"),
+    "key-twice": ("key_order", "list{dict{i8,},}", [_KeyTwice()], "[0]"),
     "in-tensors": ("bool", "struct{t:list{tensors,},}", {"t": [{}, {"x": np.uint8([3]).view(bool)}]}, "t[1]"),
     "no-tensors": ("entry", "option{tensors,}", 5, ""),
 }
@@ -213,6 +249,17 @@ def test_a_target_that_cannot_be_written_is_refused(target):
 def test_every_rule_for_an_encoders_input_has_a_case():
     tested = {case[0] for case in (*REFUSED_TENSORS.values(), *REFUSED_VALUES.values())} | {"buffer"}
     assert tested >= ENCODER_RULES
+
+
+def test_a_huge_unknown_field_is_shown_shortened():
+    error = refusal(kiln_arrow.freeze, "struct{a:i8,}", {"a": 1, "z" * 5000: 1})
+    assert len(error.path) < 100
+    assert len(str(error)) < 300
+
+
+@pytest.mark.parametrize("kind", [5, None, kiln_arrow.List(None), kiln_arrow.Struct((("a", kiln_arrow.Option(5)),))])
+def test_what_is_no_type_has_no_text(kind):
+    assert refusal(kiln_arrow.format_type, kind).rule == "syntax"
 
 
 def test_a_surrogate_is_shown_escaped():

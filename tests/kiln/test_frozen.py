@@ -234,3 +234,29 @@ def test_a_huge_name_is_shown_shortened():
         kiln_arrow.decode(data)
     assert caught.value.name == "a" * 5000
     assert len(str(caught.value)) < 300
+
+
+def test_subclasses_freeze_as_what_they_are():
+    class Text(str):
+        def encode(self, *arguments):
+            return b"other"
+
+    class Number(int):
+        def __le__(self, other):
+            return True
+
+        __ge__ = __le__
+
+    class Items(list):
+        def __len__(self):
+            return 5
+
+    assert kiln_arrow.freeze("str", Text("a")) == kiln_arrow.freeze("str", "a")
+    assert kiln_arrow.freeze("dict{i8,}", {Text("b"): 1, Text("a"): 2}) == kiln_arrow.freeze(
+        "dict{i8,}", {"a": 2, "b": 1}
+    )
+    assert kiln_arrow.encode([(Text("a"), np.uint8(1))]) == kiln_arrow.encode([("a", np.uint8(1))])
+    assert kiln_arrow.freeze("u8", Number(255)) == b"\xff"
+    with pytest.raises(KilnError, match="from 0 to 255"):
+        kiln_arrow.freeze("u8", Number(256))
+    assert kiln_arrow.freeze("list{i8,}", Items([1, 2])) == kiln_arrow.freeze("list{i8,}", [1, 2])

@@ -1,6 +1,7 @@
 """The package agrees with every golden case of Kiln, and the cases leave no dtype, rule or code out."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from kiln_arrow import Dict, KilnError, Leaf, List, Opaque, Option, Struct
 from kiln_arrow.typetext import LEAF_WORDS, tokens
 
 GOLDEN = Path(__file__).parents[2] / "golden"
+EXAMPLE = "kiln-v2-rank-1"  # which golden/README.md takes apart
 KINDS = ("kiln-directory", "kiln-typetext", "kiln-frozen", "kiln-frame")
 
 NUMPY_BY_NAME = {row.name: row.numpy for row in kiln_arrow.DTYPES}
@@ -242,6 +244,25 @@ def test_the_published_frame_is_reproduced_to_the_byte():
     assert framed[:16].hex(" ") == "4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5"
     assert len(framed) == 88
     assert framed[24:] == kiln_arrow.encode({})
+
+
+def test_the_worked_example_is_its_golden_case_to_the_byte():
+    [data] = [bytes.fromhex(each["hex"]) for each in document("kiln-directory")["cases"] if each["id"] == EXAMPLE]
+    section = (GOLDEN / "README.md").read_text(encoding="utf-8").split("### One directory in bytes")[1]
+    assert f"`{EXAMPLE}`" in section
+    shown = bytearray(len(data))
+    for offset, row in re.findall(r"^ {4} *(\d+)  ((?:[0-9a-f]{2} )+)", section, re.MULTILINE):
+        shown[int(offset) : int(offset) + len(bytes.fromhex(row))] = bytes.fromhex(row)
+    assert shown == data
+    for change, facts in (
+        (data[:260] + b"\1" + data[261:], ("TYPE", "padding", 260, None, None)),
+        (data[:90] + b"\0" + data[91:], ("TYPE", "dims", 128, 0, "x")),
+        (data[:-1], ("EOF", "eof", 319, None, None)),
+    ):
+        with pytest.raises(KilnError) as caught:
+            kiln_arrow.validate(change)
+        error = caught.value
+        assert (error.code, error.rule, error.offset, error.tensor, error.name) == facts
 
 
 def generate(folder, *arguments):

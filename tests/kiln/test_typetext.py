@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -124,3 +125,21 @@ def test_hashes_do_not_depend_on_the_hash_seed():
             check=True,
         )
         assert int(result.stdout) == PUBLISHED
+
+
+def test_long_type_texts_are_not_kept():
+    size = 100_000
+    tracemalloc.start()
+    for number in range(40):
+        name = f"a{number:0{size}}"
+        assert kiln_arrow.thaw(f"struct{{{name}:i8,}}", b"\0") == {name: 0}
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 5 * size
+
+
+@pytest.mark.parametrize("text", [None, 5, b"i8", ["i8"]])
+def test_what_is_no_text_is_a_type_error(text):
+    for function in (kiln_arrow.parse_type, kiln_arrow.schema_hash, lambda text: kiln_arrow.thaw(text, b"\0")):
+        with pytest.raises(TypeError, match="expected a type text, found"):
+            function(text)

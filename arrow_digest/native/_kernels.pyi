@@ -1,0 +1,6 @@
+"""What cffi builds from kernels.h."""
+
+from typing import Any
+
+ffi: Any
+lib: Any

@@ -1,0 +1,131 @@
+/* Encoders: how they start, and which generation of encode_rows.h they run. */
+#include "encoder.h"
+
+static void start_level(level *lv, const ad_node *node)
+{
+    memset(lv, 0, offsetof(level, slots));
+    lv->first = node;
+    while (node->kind == DICTIONARY || node->kind == RUN_END) node++;
+    lv->base = node;
+    lv->item_width = 1;
+    if (node->kind == NONE) lv->what = NULLS;
+    else if (node->kind == BOOL) lv->what = WORDS_OF_BITS;
+    else if (node->kind == FIXED) lv->what = FIXED_WIDTH;
+    else if (node->kind == VIEW) lv->what = VIEWS;
+    else lv->what = BYTES;
+    if (node->kind == BINARY) {
+        lv->data = node->data;
+        lv->data_end = node->data + node->data_size;
+    } else if (node->kind == FIXED_BINARY) {
+        lv->data = node->values;
+        lv->data_end = node->values + node->length * node->width;
+    } else if (is_list(node)) {
+        const ad_node *item = node + 1;
+        if (item->kind == FIXED && !item->validity.data) {
+            lv->item_width = item->width;
+            lv->data = item->values;
+            lv->data_end = item->values + item->length * item->width;
+        } else {
+            lv->what = ITEMS;
+        }
+    }
+}
+
+/* Looks at every value where there are fewer of them than slots that repeat them. */
+static int64_t largest_value(const level *lv)
+{
+    const ad_node *node = lv->base;
+    int64_t largest = 0;
+    if (lv->first == node || node->length > lv->first->length || (node->kind != BINARY && node->kind != VIEW)) return -1;
+    for (int64_t slot = 0; slot < node->length; slot++) {
+        int64_t size = node->kind == VIEW ? load_int(node->values, 4, 4 * slot)
+                                          : load_int(node->values, node->width, slot + 1)
+                                                - load_int(node->values, node->width, slot);
+        /* What a view under a null says was not checked. */
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
+{
+    int64_t count = 1;
+    for (int64_t i = 0; i < column->node_count; i++) count += is_list(column->nodes + i);
+    ad_encoder *e = malloc(sizeof *e + (size_t)count * sizeof(level));
+    if (!e) return NULL;
+    e->top = e->levels;
+    e->run = NULL;
+    e->run_size = 0;
+    e->rows_only = column->rows_only != 0;
+    e->encode = encode_any_cpu;
+#if HAVE_X86
+    if (lanes >= 4 && has_avx2()) {
+        e->encode = encode_avx2;
+        }
+    if (lanes == 8 && can_compress_bytes()) {
+        e->encode = encode_avx512;
+        }
+#else
+    (void)lanes;
+#endif
+    level *lv = e->levels;
+    start_level(lv, column->nodes);
+    lv->parents = column->parents;
+    lv->parent_count = column->parent_count;
+    lv->end = column->nodes->length;
+    for (; lv->what == ITEMS; lv++) start_level(lv + 1, lv->base + 1);
+    for (lv = e->levels;; lv++) {
+        lv->plain = lv->first == lv->base && !lv->first->validity.data && !lv->parent_count && lv->what != NULLS;
+        lv->largest = largest_value(lv);
+        if (lv->what != ITEMS) return e;
+    }
+}
+
+void ad_encoder_free(ad_encoder *e) { free(e); }
+
+int64_t ad_encode(ad_encoder *e, uint8_t *out, int64_t size)
+{
+    return size < 2 * SLACK ? -1 : e->encode(e, out, size);
+}
+
+int ad_encoder_done(const ad_encoder *e)
+{
+    return e->run_size == 0 && e->top == e->levels && e->top->next == e->top->end;
+}
+
+uintptr_t ad_encoder_ahead(const ad_encoder *e)
+{
+    const level *lv = e->levels;
+    const ad_node *node = lv->first;
+    if (e->run_size) return (uintptr_t)e->run;
+    if (lv->what == BYTES && lv->plain && node->kind == BINARY)
+        return (uintptr_t)node->data + (uintptr_t)load_int(node->values, node->width, lv->next);
+    return (uintptr_t)node->values + (uintptr_t)(lv->next * node->width);
+}
+
+int64_t ad_encoder_nulls(const ad_encoder *e) { return e->levels->nulls; }
+
+double ad_estimate(const ad_column *column)
+{
+    double slots = (double)column->nodes->length, bytes = 0;
+    if (column->rows_only) return slots;
+    for (const ad_node *node = column->nodes; node < column->nodes + column->node_count; node++) {
+        double length = node->length ? (double)node->length : 1, size;
+        switch (node->kind) {
+        case FIXED: return bytes + slots * node->width;
+        case FIXED_BINARY: return bytes + slots * (8 + node->width);
+        case VIEW: return bytes + slots * (8 + INLINE_VIEW);
+        case LIST: case LIST_VIEW: case FIXED_LIST:
+            bytes += 8 * slots;
+            slots *= (double)node[1].length / length;
+            break;
+        case BINARY:
+            if (node->length == 0) return bytes + slots;
+            size = (double)(load_int(node->values, node->width, node->length) - load_int(node->values, node->width, 0));
+            return bytes + slots * (8 + size / length);
+        case DICTIONARY: case RUN_END: break;
+        default: return bytes + slots;
+        }
+    }
+    return bytes;
+}

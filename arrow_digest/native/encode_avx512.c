@@ -1,0 +1,8 @@
+#include "encoder.h"
+#if HAVE_X86
+COMPILE_FOR_AVX512
+#define GENERATION avx512
+#define WIDE 1
+#include "encode_rows.h"
+COMPILE_FOR_END
+#endif

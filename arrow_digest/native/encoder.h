@@ -1,0 +1,58 @@
+/* An encoder between two pieces. encode_rows.h is compiled once for each generation of CPUs. */
+#ifndef ARROW_DIGEST_ENCODER_H
+#define ARROW_DIGEST_ENCODER_H
+#include "kernels.h"
+#include "simd.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece may be written up to SLACK bytes further than it reaches; BATCH slots are resolved at a time. */
+enum { SLACK = 128, BATCH = 128, INLINE_VIEW = 12, SHORT = 32, LONG = 64 };
+
+/* What is written for the slots of a level. BYTES is a length and one run of bytes: binary values, and lists of
+   fixed-width items without nulls, which lie in memory as arrow0 wants them. */
+enum what { NULLS, WORDS_OF_BITS, FIXED_WIDTH, BYTES, VIEWS, ITEMS };
+
+typedef struct {
+    const ad_node *first, *base; /* encodings, and the list or the values under them */
+    const ad_bits *parents;
+    int64_t parent_count;
+    enum what what;
+    int plain;                   /* a slot is a slot of base, and none is null */
+    const uint8_t *data, *data_end;
+    int64_t item_width;          /* BYTES: of what base counts */
+    int64_t largest;             /* no value has more bytes; -1 where that is not known */
+    int64_t next, end;           /* slots still to write */
+    int64_t nulls;               /* among the slots that were resolved */
+    int64_t cached, cached_end;  /* slots that are resolved below */
+    int64_t slots[BATCH + 8];    /* their slots in base, -1 for a null */
+} level;
+
+struct ad_encoder {
+    level *top;          /* the level being written */
+    const uint8_t *run;  /* bytes being copied */
+    int64_t run_size;
+    int rows_only;
+    int64_t (*encode)(ad_encoder *e, uint8_t *out, int64_t size);
+    level levels[];
+};
+
+int64_t encode_any_cpu(ad_encoder *e, uint8_t *out, int64_t size);
+int64_t encode_avx2(ad_encoder *e, uint8_t *out, int64_t size);
+int64_t encode_avx512(ad_encoder *e, uint8_t *out, int64_t size);
+
+static inline uint64_t load64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static inline void store64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
+
+static inline int64_t load_int(const uint8_t *p, int width, int64_t i)
+{
+    /* Checked to be no less than 0, so that signed and unsigned read alike. */
+    if (width == 4) { uint32_t v; memcpy(&v, p + 4 * i, 4); return v; }
+    if (width == 8) { int64_t v; memcpy(&v, p + 8 * i, 8); return v; }
+    if (width == 2) { uint16_t v; memcpy(&v, p + 2 * i, 2); return v; }
+    return p[i];
+}
+
+static inline int is_list(const ad_node *node) { return node->kind >= LIST && node->kind <= LIST_VIEW; }
+#endif

@@ -1,0 +1,264 @@
+"""The C library against hashlib, against the portable encoder, and at its edges."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arrow_digest as ad
+from arrow_digest.encode import portable
+from arrow_digest.schema import flatten
+from arrow_digest.structure import Column, describe, describe_leaf
+from helpers.strategies import arrays, leaf_types, tables
+
+native = pytest.importorskip("arrow_digest.encode.native", reason="installed without the C library")
+
+LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= native.max_lanes()]
+PIECES = (1, 256, 257, 5000, 1 << 16)
+
+# FIPS 202's examples and the CAVP short messages, as NIST publishes them.
+NIST = {
+    b"": "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a",
+    b"\xe9": "f0d04dd1e6cfc29a4460d521796852f25d9ef8d28b44ee91ff5b759d72c1e6d6",
+    b"abc": "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+    b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq": (
+        "41c0dba2a9d6240849100376a8235e2c82e1b9998a999e21db32dd97496d3376"
+    ),
+    b"\xa3" * 200: "79f38adec5c20307a98ef76e8324afbfd46cfd81b22e3973c65fa1bd9de31787",
+    b"a" * 1_000_000: "5c8875ae474a3634ba4fd55ec85bffd661f32aca75c6d699d0cdcb6c115891c1",
+}
+
+
+def stream(column, lanes=LANES[-1], **options):
+    return b"".join(bytes(part) for part in native.Rows([column], lanes).encode(0, **options))
+
+
+def portable_stream(column):
+    return b"".join(bytes(part) for part in portable.encode(column))
+
+
+def as_column(data):
+    return Column(describe(pa.array(np.frombuffer(data, np.uint8))))
+
+
+def leaf_columns(table):
+    for leaf in flatten(table.schema).leaves:
+        for chunk in table.column(leaf.indices[0]).chunks:
+            yield describe_leaf(chunk, leaf.indices, leaf.path)
+
+
+def feed(columns, lanes, **options):
+    digests = [native.Sha3() for _ in columns]
+    native.Rows(columns, lanes).feed(digests, range(len(columns)), **options)
+    return [digest.digest() for digest in digests]
+
+
+# --- Keccak -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("message", NIST, ids=lambda message: f"{len(message)} bytes")
+def test_sha3_gives_the_answers_of_the_standard(message):
+    digest = native.Sha3()
+    digest.update(message)
+    assert digest.digest().hex() == NIST[message]
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_sha3_of_every_length_is_hashlibs(lanes):
+    data = random.Random(lanes).randbytes(1000)
+    messages = [data[:length] for length in range(1001)]
+    assert feed([as_column(message) for message in messages], lanes) == [
+        hashlib.sha3_256(message).digest() for message in messages
+    ]
+
+
+@given(st.sampled_from(LANES), st.integers(1, 20), st.randoms(use_true_random=False))
+def test_sha3_is_hashlibs_however_the_data_is_split(lanes, count, rng):
+    expected = [hashlib.sha3_256() for _ in range(count)]
+    digests = [native.Sha3() for _ in range(count)]
+    for _ in range(rng.randrange(1, 6)):
+        parts = [rng.randbytes(rng.choice((0, 1, 135, 136, 137, rng.randrange(3000)))) for _ in range(count)]
+        for part, other in zip(parts, expected, strict=True):
+            other.update(part)
+        native.Rows([as_column(part) for part in parts], lanes).feed(digests, range(count))
+    assert [digest.digest() for digest in digests] == [other.digest() for other in expected]
+
+
+@given(st.lists(st.binary(max_size=400), max_size=5))
+def test_a_copy_goes_its_own_way_and_a_digest_ends_nothing(parts):
+    digest, expected = native.Sha3(), hashlib.sha3_256()
+    for part in parts:
+        copy = digest.copy()
+        copy.update(b"elsewhere")
+        digest.update(part)
+        expected.update(part)
+        assert digest.digest() == expected.digest() != copy.digest()
+
+
+# --- Encoders ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=400)
+@given(arrays(leaf_types()), st.sampled_from(LANES), st.sampled_from(PIECES))
+def test_both_encoders_write_the_same_bytes(array, lanes, piece):
+    column = Column(describe(array))
+    assert stream(column, lanes, piece=piece) == portable_stream(column)
+
+
+@settings(max_examples=300)
+@given(tables(max_columns=3), st.sampled_from(LANES), st.sampled_from(PIECES))
+def test_both_encoders_agree_on_leaves_under_structs(table, lanes, piece):
+    for column in leaf_columns(table):
+        valid = portable.row_validity(column)
+        rows = bytes([1] * column.node.length) if valid is None else bytes(valid)
+        described = native.Rows([column], lanes)
+        for validity in (True, False):
+            found = b"".join(bytes(part) for part in described.encode(0, piece=piece, validity=validity))
+            assert found == (rows if validity else portable_stream(column))
+            assert described.null_count(0) == rows.count(0)
+
+
+@settings(max_examples=200)
+@given(st.lists(arrays(leaf_types()), max_size=20), st.sampled_from(LANES))
+def test_columns_side_by_side_digest_like_each_alone(drawn, lanes):
+    columns = [Column(describe(array)) for array in drawn]
+    assert feed(columns, lanes) == [hashlib.sha3_256(portable_stream(column)).digest() for column in columns]
+
+
+def nullable(values, rng, share=0.3, data_type=None):
+    return pa.array([None if rng.random() < share else value for value in values], data_type)
+
+
+def large_arrays():
+    """Columns of several pieces, in layouts whose fast paths differ."""
+    rng = random.Random(0)
+    n = 5000
+    words = ["x" * rng.choice((0, 1, 11, 12, 13, 15, 16, 31, 32, 33, 64, 65, 300, 3000)) for _ in range(200)]
+    texts = [rng.choice(words) for _ in range(n)]
+    numbers = [rng.getrandbits(62) for _ in range(n)]
+    lists = [texts[i : i + rng.randrange(6)] for i in range(0, n, 3)]
+    yield from (nullable(numbers, rng, data_type=t) for t in (pa.int64(), pa.decimal128(30, 2), pa.decimal256(60, 1)))
+    for bits, t in ((7, pa.int8()), (15, pa.int16()), (31, pa.int32())):
+        yield nullable([number >> (62 - bits) for number in numbers], rng, data_type=t)
+    yield nullable([number % 2 == 1 for number in numbers], rng)
+    for t in (pa.string(), pa.large_string(), pa.string_view()):
+        yield pa.array(texts, t)
+        yield nullable(texts, rng, data_type=t)
+        yield nullable(texts, rng).dictionary_encode().cast(pa.dictionary(pa.int16(), t))
+        yield pa.array(lists, pa.list_(t))
+        yield nullable(lists, rng, data_type=pa.large_list(t))
+    yield pa.array([numbers[: rng.randrange(90)] for _ in range(300)])
+    yield pa.array([nullable(numbers[: rng.randrange(90)], rng).to_pylist() for _ in range(300)])
+    yield pa.array([[lists[i]] * (i % 4) for i in range(len(lists))])
+    yield pa.array([[[number] * (number % 3)] * (number % 5) for number in numbers])
+    yield pa.array([text.encode()[:3].ljust(3) for text in texts], pa.binary(3))
+    yield pa.array([[1, 2, 3]] * n, pa.list_(pa.int16(), 3))
+    yield pc.run_end_encode(nullable(sorted(texts), rng, 0.01))
+    yield pa.nulls(n)
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_columns_of_many_pieces_are_encoded_alike(lanes):
+    columns = []
+    for array in large_arrays():
+        for start in (0, 1, 63):
+            column = Column(describe(array.slice(start)))
+            expected = portable_stream(column)
+            for piece in PIECES:
+                assert stream(column, lanes, piece=piece) == expected, (array.type, start, piece)
+            columns.append((column, expected))
+    digests = feed([column for column, _ in columns], lanes)
+    assert digests == [hashlib.sha3_256(expected).digest() for _, expected in columns]
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_one_huge_value_is_written_in_pieces(lanes):
+    huge = [b"x" * 3_000_000, None, b"y"]
+    for array in (
+        pa.array(huge, pa.large_binary()),
+        pa.array(huge, pa.binary_view()),
+        pa.array([[1] * 300_000, None, []]),
+        pa.array([[None, 1] * 100_000]),
+        pa.array([huge * 2]),
+        pa.array(huge, pa.binary()).dictionary_encode(),
+    ):
+        column = Column(describe(array))
+        assert stream(column, lanes, piece=256) == portable_stream(column)
+
+
+@pytest.mark.parametrize("piece", [256, 511, 4096])
+@pytest.mark.parametrize("lanes", LANES)
+def test_nothing_is_written_past_the_end_of_a_piece(lanes, piece):
+    canary = b"\xa5" * 4096
+    for array in large_arrays():
+        described = native.Rows([Column(describe(array))], lanes)
+        encoder = native._lib.ad_encoder_new(described._described, lanes)
+        memory = bytearray(piece + len(canary))
+        memory[piece:] = canary
+        address = native._ffi.from_buffer("uint8_t[]", memory)
+        while size := native._lib.ad_encode(encoder, address, piece):
+            assert 0 < size <= piece
+            assert memory[piece:] == canary
+        native._lib.ad_encoder_free(encoder)
+
+
+def test_a_piece_of_too_little_memory_is_refused():
+    described = native.Rows([as_column(b"abc")], 1)
+    encoder = native._lib.ad_encoder_new(described._described, 1)
+    assert native._lib.ad_encode(encoder, native._ffi.new("uint8_t[255]"), 255) == -1
+    native._lib.ad_encoder_free(encoder)
+
+
+def test_what_a_null_view_or_list_view_points_at_is_never_read():
+    def describe_garbage(data_type, *buffers, children=()):
+        validity = pa.py_buffer(bytes([0b10]))
+        contents = [pa.py_buffer(np.array(buffer, np.int32)) for buffer in buffers]
+        return Column(describe(pa.Array.from_buffers(data_type, 2, [validity, *contents], children=list(children))))
+
+    view = describe_garbage(pa.string_view(), [2**31 - 1, -1, 2**31 - 1, -1, 1, ord("a"), 0, 0])
+    items = pa.array([1, 2], pa.int8())
+    listed = describe_garbage(pa.list_view(pa.int8()), [2**31 - 1, 1], [2**31 - 1, 1], children=[items])
+    for lanes in LANES:
+        assert stream(view, lanes) == b"\0\1\0\0\0\0\0\0\0a"
+        assert stream(listed, lanes) == b"\0\1\0\0\0\0\0\0\0\2"
+
+
+# --- Whole digests ----------------------------------------------------------------------------------------------------
+
+
+def large_table():
+    columns = [array for array in large_arrays() if len(array) == 5000]
+    return pa.table({f"c{i}": pa.concat_arrays([column] * 3) for i, column in enumerate(columns)})
+
+
+@pytest.mark.parametrize("function", ["sha3-256", "sha2-256", "blake3"])
+def test_the_hash_depends_on_neither_threads_nor_batches(function):
+    table = large_table()
+    expected = ad.logical_hash(table, threads=1, function=function)
+    for threads in (2, 3, 16):
+        assert ad.logical_hash(table, threads=threads, function=function) == expected
+    digest = ad.RecordDigest(table.schema, threads=2, function=function)
+    for start in range(0, table.num_rows, 4999):
+        digest.update(table.slice(start, 4999))
+    assert digest.multihash() == expected
+
+
+def test_nulls_are_counted_and_validity_is_digested_on_any_number_of_threads():
+    table = large_table()
+    valid = [portable.row_validity(Column(describe(column.combine_chunks()))) for column in table.columns]
+    rows = [np.ones(table.num_rows, np.bool_) if mask is None else mask for mask in valid]
+    for threads in (1, 3):
+        digest = ad.RecordDigest(table.schema, threads=threads, validity=True)
+        digest.update(table)
+        found = digest.columns()
+        assert [column.null_count for column in found] == [int((~mask).sum()) for mask in rows]
+        assert [column.validity_digest for column in found] == [
+            hashlib.sha3_256(mask.tobytes()).digest() for mask in rows
+        ]
