@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
@@ -15,7 +16,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from arrow_digest import Manifest, ManifestError, Multihash, Status, UnknownFunctionError, hash_file, physical_hash
+from arrow_digest import (
+    Manifest,
+    ManifestError,
+    Multihash,
+    Status,
+    UnknownFunctionError,
+    UnreadableError,
+    hash_file,
+    physical_hash,
+)
 from helpers.command import COMMAND, arrow_digest_command, environment, run_python, shell
 from helpers.files import ipc_stream, parquet, sample_table
 
@@ -510,3 +520,66 @@ def test_a_manifest_gets_the_mode_of_any_new_file(data):
 def test_a_reader_that_leaves_early_ends_the_command_without_a_word(saved):
     result = shell('arrow-digest check "$1" | true; echo "${PIPESTATUS[0]}"', saved)
     assert result.stderr == b""
+
+
+@pytest.mark.parametrize("path", ["data/encrypted", "data/bad"])
+def test_real_files_that_are_encrypted_or_broken_are_recorded_by_their_bytes_or_not_at_all(path, request, tmp_path):
+    recorded = {}
+    for source in sorted((request.config.rootpath / "tests" / path).iterdir()):
+        folder = tmp_path / source.name
+        folder.mkdir()
+        (folder / source.name).write_bytes(source.read_bytes())
+        try:
+            manifest = Manifest.create(folder)
+        except ManifestError as error:
+            assert error.rule == "incomplete"  # noqa: PT017
+            continue
+        (recorded[source.name],) = manifest.entries
+        assert statuses(manifest) == {source.name: Status.IDENTICAL}
+    assert recorded
+    if path == "data/encrypted":
+        assert len(recorded) == 3
+        assert all(entry.facts.logical is None and "encrypted" in entry.note for entry in recorded.values())
+
+
+def test_a_pipe_that_nobody_writes_to_is_a_result_and_does_not_hang(data, saved, monkeypatch):
+    monkeypatch.setattr("arrow_digest.inputs._PIPE_PATIENCE", 0.2)
+    (data / "all.arrows").unlink()
+    os.mkfifo(data / "all.arrows")
+    results = {result.path: result for result in Manifest.load(saved).check()}
+    assert results["all.arrows"].status is Status.UNREADABLE
+    assert results["all.arrows"].error.rule == "pipe"
+    assert len(results) > len(ALL) - 1
+    with pytest.raises(UnreadableError):
+        Manifest.create(data)
+
+
+def test_a_folder_in_the_place_of_a_file_is_unreadable(saved, data):
+    (data / "all.arrows").unlink()
+    (data / "all.arrows").mkdir()
+    result = next(iter(Manifest.load(saved).check()))
+    assert (result.status, result.error.rule) == (Status.UNREADABLE, "directory")
+
+
+def test_colour_and_progress_are_for_terminals_only(saved, data):
+    (data / "new").write_bytes(b"")
+    for variables, has_colour in (({}, True), ({"NO_COLOR": "1"}, False)):
+        ours, theirs = pty.openpty()
+        command = [*COMMAND, "check", str(saved)]
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment(**variables)
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 1 << 16):
+                shown += part
+        except OSError:  # as Linux says that the other end has gone
+            pass
+        os.close(ours)
+        assert process.wait(timeout=60) == 1
+        assert b"%" in shown
+        assert (b"\x1b[32midentical" in shown) == has_colour
+    result = arrow_digest_command("check", saved)
+    assert b"\x1b" not in result.stdout + result.stderr
+    assert b"%" not in result.stderr
