@@ -28,8 +28,11 @@ def started(executor: Executor | None, threads: int) -> Iterator[Executor]:
     pool = ThreadPoolExecutor(threads, thread_name_prefix="arrow-digest-file")
     try:
         yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    except BaseException:
+        # An interrupt does not wait until a large file is done.
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def run_each(

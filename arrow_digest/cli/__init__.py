@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 
@@ -29,7 +30,11 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command, and leave with a status that says what happened."""
-    sys.exit(_run())
+    status = _run()
+    if status == EXIT_INTERRUPTED:
+        # Threads may be at work on large files, which Python would wait for. Nothing of theirs is wanted any more.
+        os._exit(status)
+    sys.exit(status)
 
 
 def _run() -> int:

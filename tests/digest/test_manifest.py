@@ -496,6 +496,17 @@ def test_an_interrupt_leaves_the_old_manifest_or_none(data):
     assert (process.returncode, after) in [(130, before), (0, sorted([*before, "manifest.json"]))]
 
 
+def test_an_interrupt_does_not_wait_for_a_large_file(data):
+    with (data / "large").open("wb") as file:
+        file.truncate(40 << 30)
+    process = subprocess.Popen([*COMMAND, "manifest", str(data)], env=environment(), stderr=subprocess.PIPE)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr.strip()) == (130, b"")
+    assert not (data / "manifest.json").exists()
+
+
 def test_an_interrupt_while_writing_leaves_nothing_behind(data, monkeypatch):
     (data / "manifest.json").write_text("old")
     manifest = Manifest.create(data, exclude=[data / "manifest.json"])
