@@ -22,7 +22,7 @@ __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
 
 @dataclass(frozen=True)
 class ColumnDifference:
-    """A leaf column that both sides have with one type, and other values.
+    """A leaf column that both sides have, with other values; in another type, with one that is no equal value in it.
 
     Attributes:
         path: Field names from the top-level column down.
@@ -58,7 +58,7 @@ class Difference:
         renamed: Pairs of paths of one column, told by equal digests.
         retyped: Columns that both have, with the logical type of each.
         reordered: Columns that both have, in another order, as the second side has them; empty where the order is kept.
-        columns: Columns of one type that differ.
+        columns: Columns that both have and that differ in their values.
     """
 
     a: str
@@ -151,17 +151,15 @@ def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
         reordered=() if order == common else tuple(path for path, _ in order),
     )
     schema = _with_structs(schema, first, second)
+    once = _is_used_up(a) or _is_used_up(b)
     suspects = {
         key: (before[key][0], after[key][0])
         for key, (old, new) in pairs.items()
-        if old.data_type == new.data_type
-        and (
-            old.digest != new.digest or schema.row_counts[0] != schema.row_counts[1] or may_hide_a_difference(old, new)
-        )
+        if (not once if old.data_type != new.data_type else _may_differ(old, new, schema.row_counts))
     }
     if not suspects:
         return schema
-    if _is_used_up(a) or _is_used_up(b):
+    if once:
         found: dict[int, Cell | None] = dict.fromkeys(range(len(suspects)))
     else:
         found = dict(first_differences(a, b, list(suspects.values()), count))
@@ -172,6 +170,10 @@ def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
             ColumnDifference(paths[number], None) if cell is None else ColumnDifference(paths[number], *cell)
         )
     return replace(schema, columns=tuple(columns))
+
+
+def _may_differ(old: ColumnDigest, new: ColumnDigest, row_counts: tuple[int, int]) -> bool:
+    return old.digest != new.digest or row_counts[0] != row_counts[1] or may_hide_a_difference(old, new)
 
 
 def _digest(source: Any, threads: int) -> RecordDigest:

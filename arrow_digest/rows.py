@@ -21,7 +21,7 @@ from arrow_digest.columns import LeafPool
 from arrow_digest.encode import encode, row_validity
 from arrow_digest.inputs import InputFile, open_path
 from arrow_digest.retyping import leaf_array
-from arrow_digest.schema import Leaf, flatten
+from arrow_digest.schema import Leaf, flatten, logical_type
 from arrow_digest.sources import Source, is_parquet, open_source, read_file
 from arrow_digest.structure import Column, describe
 
@@ -140,7 +140,7 @@ class _Side:
 
 
 def _first_difference(a: Any, b: Any) -> int | None:
-    """Return the first slot in which two arrays of one length and logical type differ."""
+    """Return the first slot in which two arrays of one length differ; in another type, where it is no equal value."""
     if _equal(a, b):
         return None
     low, high = 0, len(a)  # the first `low` slots are equal, the first `high` are not
@@ -154,6 +154,12 @@ def _first_difference(a: Any, b: Any) -> int | None:
 
 
 def _equal(a: Any, b: Any) -> bool:
+    wanted, found = logical_type(a.type), logical_type(b.type)
+    if wanted != found:
+        try:
+            b = b.cast(found).cast(wanted)
+        except (pa.ArrowException, OverflowError):  # some value has no equal in the other type
+            return False
     columns = [Column(describe(array)) for array in (a, b)]
     if not _same_validity(*(row_validity(column) for column in columns)):
         return False

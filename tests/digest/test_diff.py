@@ -60,6 +60,25 @@ def test_schemas_are_set_side_by_side():
     ]
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (pa.array([1, 2], pa.int32()), pa.array([1, 2], pa.int64()), None),
+        (pa.array([1, 2], pa.int8()), pa.array([1, 2**40], pa.int64()), (1, 2, 2**40)),
+        (pa.array([1, None]), pa.array(["1", "x"]), (1, None, "x")),
+        (pa.array([1, 2], pa.timestamp("s")).cast(pa.int64()), pa.array([1.0, 2.5]), (1, 2, 2.5)),
+        (pa.array([0, None, 2], pa.int8()), pa.array([0, 0, 2], pa.int16()), (1, None, 0)),
+        (pa.array([["a"], []]), pa.array([[b"a"], [b""]]), (1, [], [b""])),
+        (pa.array([1, 2]), pa.array([[1], [2]]), (0, 1, [1])),
+    ],
+)
+def test_a_column_of_another_type_differs_where_its_values_are_no_equal_ones(a, b, expected):
+    found = diff(pa.table({"c": a}), pa.table({"c": b}))
+    assert [path for path, _, _ in found.retyped] == [("c",)]
+    assert cells(found) == ({} if expected is None else {("c",): expected})
+    assert not found.equal
+
+
 def test_structs_without_fields_and_other_nesting_are_differences():
     empty = pa.table([pa.array([{}], pa.struct([])), pa.array([1])], names=["s", "x"])
     plain = pa.table({"x": [1]})

@@ -131,10 +131,11 @@ def wide(tmp_path):
     rng = np.random.default_rng(1)
     columns = {f"c{i}": pa.array(rng.integers(0, 9, 5000), mask=rng.random(5000) < 0.1) for i in range(70)}
     table = pa.table({**columns, "s": TABLE["text"].take(pa.array(rng.integers(0, 40, 5000)))})
+    is_null = rng.random(5000) < 0.2
+    lists = pa.array([None if null else [number] for number, null in enumerate(is_null)])
+    inner = pa.array([{"x": number} for number in range(5000)])
     nested = pa.StructArray.from_arrays(
-        [table["c0"].chunk(0), pa.array([[i] for i in range(5000)]), pa.array([{"x": i} for i in range(5000)])],
-        ["a.b", "list", "s"],
-        mask=pa.array(rng.random(5000) < 0.2),
+        [table["c0"].chunk(0), lists, inner], ["a.b", "list", "s"], mask=pa.array(is_null)
     )
     table = pa.Table.from_arrays([nested, *table.columns, table["c1"]], names=["n", *table.column_names, "c1"])
     pq.write_table(table, tmp_path / "wide", row_group_size=1234)
