@@ -304,8 +304,7 @@ class RecordDigest:
         return other
 
     def _require_schema(self, schema: Any) -> None:
-        if schema is not self._schema and not schema.equals(self._schema):
-            self._flat.require_same(flatten(schema))
+        self._flat.require_same(flatten(schema))
 
     def _feed(self, batches: Iterable[Any]) -> None:
         """Feed batches of one source, whose schema is the digest's."""

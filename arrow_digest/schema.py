@@ -238,6 +238,8 @@ class FlatSchema:
         Raises:
             SchemaMismatchError: The first field that differs.
         """
+        if other is self:
+            return
         for expected, found in zip(self.fields, other.fields, strict=False):
             if (expected.path, expected.encoded_type) != (found.path, found.encoded_type):
                 raise SchemaMismatchError(expected.path, expected.describe(), found.describe())
@@ -249,8 +251,9 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
-# The schema flattened last, and what came of it: small tables come many of a kind.
-_latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
+# The schema flattened last, as Arrow writes it, and what came of it: small tables come many of a kind. Not compared as
+# schemas: pyarrow takes dictionaries of extensions for equal that are over different storage.
+_latest: tuple[bytes, FlatSchema] = (b"", FlatSchema((), (), b""))
 
 
 def flatten(schema: Any) -> FlatSchema:
@@ -263,10 +266,14 @@ def flatten(schema: Any) -> FlatSchema:
     [('a', 'b')]
     """
     global _latest
+    try:
+        written = schema.serialize().to_pybytes()
+    except pa.ArrowException:  # pyarrow cannot write a dictionary under some other encodings
+        return _flatten(schema)
     known, flat = _latest  # one look, so that threads do not see halves of two
-    if not schema.equals(known):
+    if written != known:
         flat = _flatten(schema)
-        _latest = schema, flat
+        _latest = written, flat
     return flat
 
 
