@@ -6,10 +6,13 @@ import json
 import os
 import pty
 import random
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import jsonschema
 import pyarrow as pa
@@ -452,11 +455,7 @@ def test_wrong_use_is_status_2(arguments, said, data):
     assert b"Traceback" not in result.stderr
 
 
-def test_what_may_not_be_read_is_a_result(saved, data):
-    (data / "day=1").chmod(0)
-    (data / "all.arrows").chmod(0)
-    data.parent.chmod(0o755)
-    code = """
+AS_NOBODY = """
 import os, sys
 import pyarrow.compute, pyarrow.parquet
 from arrow_digest.cli import main
@@ -467,18 +466,24 @@ if os.geteuid() == 0:
 sys.argv[0] = "arrow-digest"
 main()
 """
-    for folder in [data, *data.parents][:4]:
-        folder.chmod(folder.stat().st_mode | 0o055)
-    try:
-        result = run_python(code, "check", "--json", saved)
-    finally:
-        (data / "day=1").chmod(0o755)
-    found = {
-        line["path"]: line["error"]["rule"] for line in map(json.loads, result.stdout.splitlines()) if "error" in line
-    }
+
+
+def test_what_may_not_be_read_is_a_result(saved, data):
+    # pytest's own folders are closed to others.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        shutil.copytree(data, folder / "data")
+        (folder / "data" / "day=1").chmod(0)
+        (folder / "data" / "all.arrows").chmod(0)
+        result = run_python(AS_NOBODY, "check", "--json", folder / "data" / "manifest.json")
+        (folder / "data" / "day=1").chmod(0o755)
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    found = {line["path"]: line["error"]["rule"] for line in lines if "error" in line}
     assert found.pop("all.arrows") == "permission"
     assert found.pop("day=1/part.parquet") == "permission"
-    assert set(found.values()) == {"permission"}
+    assert set(found.values()) == {"permission"}  # the folder cannot be looked into for what is extra
+    assert [line["status"] for line in lines].count("identical") == 3
     assert result.returncode == 2
 
 
