@@ -276,3 +276,21 @@ def test_what_cannot_be_a_kiln_column_is_refused():
         from_storage(table, ["x"])
     with pytest.raises(KeyError):
         from_storage(pa.Table.from_arrays([table["d"], table["d"]], ["d", "d"]), ["d"])
+
+
+def test_encoded_columns_turn_into_plain_storage_and_back():
+    cells = kiln_arrow.array([{"x": np.arange(3)}, {}])
+    for column in (
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, None], pa.int8()), cells),
+        pa.RunEndEncodedArray.from_arrays([2, 4], cells),
+        pa.LargeListViewArray.from_arrays([0, 1, 0, 0], [1, 1, 2, 0], cells),
+    ):
+        table = pa.table({"c": column})
+        plain = to_storage(table)
+        assert "kiln" not in str(plain.schema)
+        assert from_storage(plain, {"c": column.type}).equals(table)
+
+
+def test_a_frame_type_has_the_hash_its_cells_bear():
+    frame_type = kiln_arrow.FrameType("struct{id:i64,batch:tensors,}")
+    assert frame_type.schema_hash == 0xE58AADC7552F0D82
