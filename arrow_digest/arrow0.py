@@ -5,7 +5,7 @@ Implements "Record batches" of the arrow0 specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,10 @@ import pyarrow as pa
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafDigest, LeafPool, thread_count
 from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
-from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.inputs import reading
 from arrow_digest.multihash import Multihash, logical_code
-from arrow_digest.schema import encode_type, flatten, logical_type, unwrap
+from arrow_digest.schema import FlatSchema, encode_type, flatten, logical_type, nullability, unwrap
 from arrow_digest.sources import Source, open_source, read_producer
 from arrow_digest.structure import Column, describe, describe_leaf
 
@@ -56,6 +56,15 @@ def digest_source(source: Source, *, function: str, threads: int, validity: bool
     digest = RecordDigest(source.schema, function=function, threads=threads, validity=validity)
     digest._feed(source.batches)
     return digest
+
+
+def combine(flat: FlatSchema, leaf_digests: Sequence[bytes], function: DigestFunction) -> bytes:
+    """Return the digest of records from those of their leaf columns, depth first."""
+    combined = function.new()
+    combined.update(flat.preamble)
+    for digest in leaf_digests:
+        combined.update(digest)
+    return combined.digest()
 
 
 class ArrayDigest:
@@ -153,6 +162,8 @@ class ColumnDigest:
         digest: The digest of type and values.
         validity_digest: The digest of one byte a row, 1 where there is a value and 0 where there is none; None
             unless it was asked for. It tells apart what arrow0 cannot, for every leaf that is no list.
+        nullable: True if the schema allows null rows, in the leaf or in a struct above it.
+        nullable_items: True for a list whose items, at any depth, may be null.
     """
 
     path: tuple[str, ...]
@@ -160,6 +171,8 @@ class ColumnDigest:
     null_count: int
     digest: bytes
     validity_digest: bytes | None = None
+    nullable: bool = True
+    nullable_items: bool = False
 
 
 class RecordDigest:
@@ -244,11 +257,7 @@ class RecordDigest:
             DigestStateError: An update failed half-way.
         """
         _require_sound(self._broken)
-        combined = self._function.new()
-        combined.update(self._flat.preamble)
-        for leaf in self._leaves:
-            combined.update(leaf.digest())
-        return combined.digest()
+        return combine(self._flat, [leaf.digest() for leaf in self._leaves], self._function)
 
     def hexdigest(self) -> str:
         """Return `digest()` as lower-case hex."""
@@ -269,10 +278,22 @@ class RecordDigest:
         _require_sound(self._broken)
         return tuple(
             ColumnDigest(
-                leaf.path, logical_type(leaf.data_type), digest.null_count, digest.digest(), digest.validity_digest()
+                leaf.path,
+                logical_type(leaf.data_type),
+                digest.null_count,
+                digest.digest(),
+                digest.validity_digest(),
+                *nullability(self._schema, leaf.indices),
             )
             for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
         )
+
+    def childless(self) -> tuple[tuple[str, ...], ...]:
+        """Return the paths of structs without fields, which have no leaf and are in the hash all the same."""
+        paths = [field.path for field in self._flat.fields]
+        inner = {path[:-1] for path in paths}
+        structs = [field.path for field in self._flat.fields if field.encoded_type is None]
+        return tuple(path for path in structs if path not in inner)
 
     def copy(self) -> RecordDigest:
         """Return an independent digest in the same state."""

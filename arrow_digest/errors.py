@@ -6,15 +6,20 @@ has to match text.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "ArrowDigestError",
     "DigestStateError",
+    "ExpectationError",
     "InvalidArrayError",
+    "ManifestError",
     "MultihashError",
     "SchemaMismatchError",
     "UnknownFunctionError",
     "UnreadableError",
     "UnsupportedTypeError",
+    "WorkerError",
     "format_path",
 ]
 
@@ -40,6 +45,17 @@ def _quoted(name: str) -> str:
 
 class ArrowDigestError(Exception):
     """Base of every error that arrow_digest raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes with all fields, whatever the arguments of the subclass are."""
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[ArrowDigestError], args: tuple[Any, ...], fields: dict[str, Any]) -> ArrowDigestError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class UnknownFunctionError(ArrowDigestError, ValueError):
@@ -132,7 +148,8 @@ class UnreadableError(ArrowDigestError, ValueError):
     Attributes:
         source: The path or a name for the source, as text.
         rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `truncated`, `trailing`,
-            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count` or `memory`.
+            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count`, `memory`, `protocol` (a URI that
+            nothing here opens) or `escape` (outside the folder it has to be in).
     """
 
     def __init__(self, source: str, rule: str, message: str) -> None:
@@ -143,3 +160,47 @@ class UnreadableError(ArrowDigestError, ValueError):
 
 class DigestStateError(ArrowDigestError, RuntimeError):
     """A digest was asked for a hash after an update failed half-way: no partial hash comes out."""
+
+
+class ExpectationError(ArrowDigestError, ValueError):
+    """Something was to be verified against an expectation that cannot be one.
+
+    Attributes:
+        rule: `nothing` (no hash to compare with), `kind` (a physical hash given as logical, or the other way round),
+            `source` (a physical hash of what has no bytes) or `count` (no length or count).
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
+class ManifestError(ArrowDigestError, ValueError):
+    """A manifest, or a list of hashes, that is not what one has to be.
+
+    Attributes:
+        source: The manifest's path, as text.
+        rule: `format`, `truncated`, `version` (made by a newer release), `empty` (nothing to verify), `entry` (an entry
+            that says nothing usable), `duplicate` (a second entry for a file), `escape` (a file outside the manifest's
+            folder) or `incomplete` (some file could not be recorded).
+        line: The line at fault, counted from 1; None where there is none.
+    """
+
+    def __init__(self, source: str, rule: str, message: str, line: int | None = None) -> None:
+        at = "" if line is None else f"line {line}: "
+        super().__init__(f"{source}: {at}{message}")
+        self.source = source
+        self.rule = rule
+        self.line = line
+
+
+class WorkerError(ArrowDigestError, RuntimeError):
+    """An executor did not do its work: a worker ended, or the executor takes no more.
+
+    Attributes:
+        source: The file that was to be worked on, as text.
+    """
+
+    def __init__(self, source: str, message: str) -> None:
+        super().__init__(f"{source}: {message}")
+        self.source = source

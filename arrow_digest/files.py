@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import IO
 
-from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
+from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.columns import thread_count
-from arrow_digest.errors import UnreadableError
-from arrow_digest.functions import DEFAULT_FUNCTION, Hasher, digest_function
-from arrow_digest.inputs import InputFile, guarding, open_path, unreadable
+from arrow_digest.errors import ArrowDigestError, WorkerError
+from arrow_digest.executors import run_each, started
+from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.inputs import InputFile, guarding, open_path
 from arrow_digest.multihash import Multihash
-from arrow_digest.sources import read_file
+from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.shared import hash_shared
 
-__all__ = ["FileHash", "Progress", "digest_file", "digest_stream", "hash_file", "physical_hash"]
-
-Progress = Callable[[int, int], None]
-"""Called now and then with the bytes done so far and the bytes to do in all."""
-
-_READ_BYTES = 1 << 20
+__all__ = [
+    "FileFailure",
+    "FileHash",
+    "Progress",
+    "digest_file",
+    "digest_stream",
+    "hash_file",
+    "hash_files",
+    "physical_hash",
+]
 
 
 @dataclass(frozen=True)
-class FileHash:
-    """What a file is, byte for byte and record for record.
+class FileFailure:
+    """A file that has no hash, and why.
 
     Attributes:
         path: The path as it was given.
-        byte_length: The file's length in bytes.
-        row_count: Number of rows.
-        physical: The hash of the bytes.
-        logical: The arrow0 hash of the records.
-        columns: Each leaf column's path, type, null count and digest.
+        error: What hashing it alone would raise, or a `WorkerError` where its worker ended.
     """
 
     path: str
-    byte_length: int
-    row_count: int
-    physical: Multihash
-    logical: Multihash
-    columns: tuple[ColumnDigest, ...]
+    error: ArrowDigestError
 
 
 def hash_file(
@@ -52,17 +52,22 @@ def hash_file(
     threads: int | None = None,
     validity: bool = False,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> FileHash:
     """Return physical and logical hash of one file, which is opened once.
 
     Args:
-        path: A Parquet, Arrow IPC or Feather file, recognised by its content.
+        path: A Parquet, Arrow IPC or Feather file, recognised by its content; or a URI that fsspec opens.
         function: Digest function of both hashes: `sha3-256` (the standard), `sha2-256` or `blake3`.
         threads: How many threads to use; None for every core.
         validity: True to add each leaf's validity digest to `columns`.
         progress: Called with the bytes done and the bytes to do; the file's length counts twice, once for each hash.
+        executor: Workers that share the work, each with the file open for itself: one hashes the bytes, the others
+            some of the leaf columns of a Parquet file each. `path` must mean the same file to all of them. `threads`
+            are each worker's, 1 by default, and the steps of `progress` are larger.
 
     Raises:
+        WorkerError: A worker ended, or the executor takes no work.
         UnreadableError: It cannot be opened, is no Arrow data, is broken or cut short, or changed while it was read.
         UnsupportedTypeError: A column's type has no arrow0 encoding.
         InvalidArrayError: An array in it points outside its own buffers.
@@ -73,18 +78,18 @@ def hash_file(
     >>> hash_file("numbers.parquet").row_count
     3
     """
-    count = thread_count(threads)
     chosen = digest_function(function)
+    if executor is not None:
+        return hash_shared(os.fsdecode(path), executor, function, thread_count(threads or 1), validity, progress)
+    count = thread_count(threads)
     with open_path(path) as file:
-        if file.seekable_size is None:
-            message = "a pipe can be read once only: ask for the physical or the logical hash"
-            raise UnreadableError(file.name, "unseekable", message)
-        meter = _Meter(progress, file, passes=2)
-        physical, byte_length = _digest_bytes(file, file.name, chosen.new(count), meter.tell)
+        require_two_passes(file)
+        meter = Meter(progress, file, passes=2)
+        physical, byte_length = digest_bytes(file, file.name, chosen.new(count), meter.tell)
         file.require_unchanged()
         file.seek(0)
         meter.finish_pass()
-        digest = _digest_records(file, function, count, validity, meter)
+        digest = digest_records(file, function, count, validity, meter)
         return FileHash(
             path=file.name,
             byte_length=byte_length,
@@ -93,6 +98,58 @@ def hash_file(
             logical=digest.multihash(),
             columns=digest.columns(),
         )
+
+
+def hash_files(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    function: str = DEFAULT_FUNCTION,
+    validity: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Iterator[FileHash | FileFailure]:
+    """Yield the hashes of many files, in the order of `paths`, each exactly once.
+
+    A file that cannot be hashed yields a `FileFailure`, and so does one whose worker ended; the rest go on.
+
+    Args:
+        paths: Paths or URIs.
+        function: Digest function of both hashes: `sha3-256` (the standard), `sha2-256` or `blake3`.
+        validity: True to add each leaf's validity digest.
+        executor: Any `concurrent.futures.Executor`, such as a process pool or `client.get_executor()` of Dask;
+            None for a thread for each core.
+        progress: Called with the files done and the files to do.
+
+    Raises:
+        UnknownFunctionError: No such digest function.
+
+    >>> [file.path for file in hash_files(["orders.parquet", "missing"])]
+    ['orders.parquet', 'missing']
+    """
+    digest_function(function)
+    names = [os.fsdecode(path) for path in paths]
+    work = partial(_hash_or_failure, function=function, validity=validity)
+    return _each_file(names, work, executor, progress)
+
+
+def _each_file(
+    names: list[str],
+    work: Callable[[str], FileHash | FileFailure],
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Iterator[FileHash | FileFailure]:
+    with started(executor, min(thread_count(None), len(names) or 1)) as workers:
+        for done, (name, result) in enumerate(run_each(work, names, workers, str), 1):
+            yield FileFailure(name, result) if isinstance(result, WorkerError) else result
+            if progress is not None:
+                progress(done, len(names))
+
+
+def _hash_or_failure(name: str, function: str, validity: bool) -> FileHash | FileFailure:
+    try:
+        return hash_file(name, function=function, validity=validity, threads=1)
+    except ArrowDigestError as error:
+        return FileFailure(name, error)
 
 
 def digest_file(
@@ -109,7 +166,7 @@ def digest_file(
     """
     count = thread_count(threads)
     with open_path(path) as file:
-        return _digest_records(file, function, count, validity, _Meter(progress, file, passes=1))
+        return digest_records(file, function, count, validity, Meter(progress, file, passes=1))
 
 
 def digest_stream(
@@ -122,7 +179,7 @@ def digest_stream(
     count = thread_count(threads)
     opened = InputFile(file, name)
     with guarding(opened):
-        return _digest_records(opened, function, count, False, _Meter(None, opened, passes=1))
+        return digest_records(opened, function, count, False, Meter(None, opened, passes=1))
 
 
 def physical_hash(
@@ -151,71 +208,11 @@ def physical_hash(
     hasher = chosen.new(thread_count(None))
     if isinstance(source, (str, os.PathLike)):
         with open_path(source) as file:
-            meter = _Meter(progress, file, passes=1)
-            return Multihash(chosen.code, _digest_bytes(file, file.name, hasher, meter.tell)[0])
+            meter = Meter(progress, file, passes=1)
+            return Multihash(chosen.code, digest_bytes(file, file.name, hasher, meter.tell)[0])
     if not hasattr(source, "read"):
         raise TypeError(f"expected a path or a binary file object, found {type(source).__name__}")
     if isinstance(source, io.TextIOBase):
         raise TypeError(f"expected a binary file object, found one that gives text: {type(source).__name__}")
     name = getattr(source, "name", None)
-    return Multihash(chosen.code, _digest_bytes(source, name if isinstance(name, str) else "file object", hasher)[0])
-
-
-def _digest_bytes(file: Any, name: str, hasher: Hasher, tell: Callable[[], None] | None = None) -> tuple[bytes, int]:
-    """Return the digest of what a file object gives, and how many bytes that was."""
-    length = 0
-    while True:
-        try:
-            data = file.read(_READ_BYTES)
-        except OSError as error:
-            raise unreadable(name, error) from error
-        if data is None:
-            raise UnreadableError(name, "io", "it does not wait for its data (non-blocking), so its end is not known")
-        if isinstance(data, str):
-            raise TypeError(f"expected a binary file object, found one that gives text: {name}")
-        if not data:
-            return hasher.digest(), length
-        hasher.update(data)
-        length += len(data)
-        if tell is not None:
-            tell()
-
-
-def _digest_records(file: InputFile, function: str, threads: int, validity: bool, meter: _Meter) -> RecordDigest:
-    source = read_file(file, threads=threads)
-    followed = replace(source, batches=meter.following(source.batches))
-    digest = digest_source(followed, function=function, threads=threads, validity=validity)
-    meter.finish_pass()
-    return digest
-
-
-class _Meter:
-    """Tells how much of a file was read, in one or more passes.
-
-    It speaks between two reads and in the caller's thread: an error of the caller's function comes out as it is, and
-    not as an error of whatever was reading.
-    """
-
-    def __init__(self, progress: Progress | None, file: InputFile, passes: int) -> None:
-        self._progress = progress
-        self._file = file
-        self._passes = passes
-        self._finished = 0
-        self._read_before = 0
-
-    def following(self, batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            yield batch
-            self.tell()
-
-    def finish_pass(self) -> None:
-        """Count a pass as the whole file, though a Parquet reader need not read all of it, nor only once."""
-        self._finished += 1
-        self._read_before = self._file.bytes_read
-        self.tell()
-
-    def tell(self) -> None:
-        size = self._file.seekable_size
-        if self._progress is not None and size:
-            read = min(self._file.bytes_read - self._read_before, size)
-            self._progress(min(size * self._finished + read, size * self._passes), size * self._passes)
+    return Multihash(chosen.code, digest_bytes(source, name if isinstance(name, str) else "file object", hasher)[0])

@@ -10,13 +10,14 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 
 from arrow_digest.errors import ArrowDigestError, UnreadableError
+from arrow_digest.remote import RemoteFile, is_uri, open_uri
 
 __all__ = ["InputFile", "guarding", "open_path", "reading", "unreadable"]
 
@@ -45,11 +46,12 @@ class InputFile:
         tail: The last eight bytes that were read.
         hit_end: True if the last read got less than it asked for.
         bytes_read: How many bytes were read in all.
+        state: What changes when the file does, such as length and modification time; None where nothing tells.
     """
 
     mode = "rb"
 
-    def __init__(self, file: IO[bytes], name: str, *, pushed_back: bytes = b"") -> None:
+    def __init__(self, file: IO[bytes] | RemoteFile, name: str, *, pushed_back: bytes = b"") -> None:
         self.name = name
         self.tail = b""
         self.hit_end = False
@@ -58,7 +60,7 @@ class InputFile:
         self._file = file
         self._pushed_back = pushed_back
         self.seekable_size = _seekable_size(file)
-        self._stat = _stat(file)
+        self.state = _state(file)
 
     def read(self, size: int = -1) -> bytes:
         """Return `size` bytes, or all for a negative size; fewer only at the end."""
@@ -138,15 +140,17 @@ class InputFile:
         Raises:
             UnreadableError: It changed.
         """
-        now = _stat(self._file)
-        if now != self._stat:
-            assert now is not None
-            assert self._stat is not None
-            change = f"from {self._stat[0]} to {now[0]} bytes" if now[0] != self._stat[0] else "in place"
+        try:
+            now = _state(self._file)
+        except OSError as error:
+            raise UnreadableError(self.name, "changed", "it was there, and is not any more") from error
+        if now != self.state:
+            sizes = [dict(state).get("size") for state in (self.state, now) if isinstance(state, tuple)]
+            change = f"from {sizes[0]} to {sizes[1]} bytes" if len(set(sizes)) == 2 else "in place"
             raise UnreadableError(self.name, "changed", f"it changed {change} while it was read")
 
 
-def _seekable_size(file: IO[bytes]) -> int | None:
+def _seekable_size(file: IO[bytes] | RemoteFile) -> int | None:
     try:
         if not file.seekable() or file.tell() != 0:
             return None
@@ -157,13 +161,17 @@ def _seekable_size(file: IO[bytes]) -> int | None:
     return size
 
 
-def _stat(file: IO[bytes]) -> tuple[int, int] | None:
-    """Return length and modification time in nanoseconds; None for what is no regular file."""
+def _state(file: Any) -> object:
+    """Return what tells that a file changed; None for what is no regular file."""
+    if isinstance(file, RemoteFile):
+        return file.state()
     try:
         status = os.fstat(file.fileno())
     except (OSError, AttributeError):  # a file object without a descriptor
         return None
-    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return (("size", status.st_size), ("mtime", status.st_mtime_ns))
 
 
 @contextmanager
@@ -173,7 +181,7 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     A named pipe that nobody writes to is refused after five seconds instead of hanging without a word.
 
     Args:
-        path: Where it is.
+        path: Where it is, or a URI that fsspec opens.
 
     Raises:
         UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer; or it changed while it
@@ -182,6 +190,10 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     name = os.fsdecode(path)
     if "\0" in name:
         raise UnreadableError(name, "missing", "no file has a name with a NUL in it")
+    if is_uri(name):
+        with _opened_uri(name) as file, guarding(file):
+            yield file
+        return
     try:
         descriptor, first = _open_descriptor(name)
         # Without a buffer nothing is taken from a pipe that is not asked for.
@@ -192,6 +204,16 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
         file = InputFile(raw, name, pushed_back=first)
         with guarding(file):
             yield file
+
+
+@contextmanager
+def _opened_uri(uri: str) -> Iterator[InputFile]:
+    with ExitStack() as stack:
+        try:
+            file = InputFile(stack.enter_context(open_uri(uri)), uri)
+        except OSError as error:
+            raise unreadable(uri, error) from error
+        yield file
 
 
 @contextmanager
@@ -290,6 +312,6 @@ def _line(error: BaseException) -> str:
 
 
 def unreadable(name: str, error: OSError) -> UnreadableError:
-    """Return this package's error for what the operating system says of a file."""
-    rule, message = _RULES.get(error.errno or 0, ("io", os.strerror(error.errno) if error.errno else str(error)))
+    """Return this package's error for what the operating system, or a file system of fsspec's, says of a file."""
+    rule, message = _RULES.get(error.errno or 0, ("io", error.strerror or _line(error)))
     return UnreadableError(name, rule, message)

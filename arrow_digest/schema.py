@@ -6,6 +6,7 @@ Implements the sections "Type encoding", "Encodings of one type hash alike" and 
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ from pyarrow import lib
 
 from arrow_digest.errors import SchemaMismatchError, UnsupportedTypeError, format_path
 
-__all__ = ["Field", "FlatSchema", "Leaf", "encode_type", "flatten", "logical_type", "unwrap"]
+__all__ = [
+    "Field",
+    "FlatSchema",
+    "Leaf",
+    "encode_type",
+    "flatten",
+    "logical_type",
+    "nullability",
+    "parse_type",
+    "unwrap",
+]
 
 # Deeper than any data set and than Arrow's own IPC readers allow, shallower than Python's stack.
 MAX_NESTING = 128
@@ -297,3 +308,65 @@ def _walk(
         inner = unwrap(field.type, here)
         if inner.id == lib.Type_STRUCT:
             yield from _walk(inner, here, (*indices, index))
+
+
+def nullability(schema: Any, indices: tuple[int, ...]) -> tuple[bool, bool]:
+    """Return whether rows of a leaf may be null, and whether items of its lists may.
+
+    Args:
+        schema: The `pyarrow.Schema`.
+        indices: Field indices from the top-level column down to the leaf.
+
+    >>> nullability(pa.schema([pa.field("a", pa.list_(pa.int8()), nullable=False)]), (0,))
+    (False, True)
+    """
+    rows = False
+    parent = schema
+    for index in indices:
+        field = parent.field(index)
+        rows = rows or field.nullable
+        parent = unwrap(field.type)
+    items = False
+    inner = parent
+    while inner.id in _LISTS:
+        items = items or inner.value_field.nullable
+        inner = unwrap(inner.value_type)
+    return rows, items
+
+
+_PLAIN_TYPES = {
+    str(data_type): data_type
+    for data_type in (
+        *(pa.null(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.string(), pa.binary()),
+        *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),
+        *(pa.date32(), pa.date64(), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")),
+    )
+}
+_TIMESTAMP_TEXT = re.compile(r"timestamp\[(s|ms|us|ns)(?:, tz=(.*))?\]", re.DOTALL)
+_DECIMAL_TEXT = re.compile(r"decimal(32|64|128|256)\((\d{1,3}), (-?\d{1,3})\)")
+_DECIMAL_TYPES = {"32": pa.decimal32, "64": pa.decimal64, "128": pa.decimal128, "256": pa.decimal256}
+
+
+def parse_type(text: str) -> Any | None:
+    """Return the logical type that a text stands for, as `str` writes it, or None where it is no such text.
+
+    >>> parse_type("list<item: timestamp[ms, tz=UTC]>")
+    ListType(list<item: timestamp[ms, tz=UTC]>)
+    """
+    depth = 0
+    while text.startswith("list<item: ") and text.endswith(">") and depth < MAX_NESTING:
+        text = text[len("list<item: ") : -1]
+        depth += 1
+    data_type = _PLAIN_TYPES.get(text)
+    if match := _TIMESTAMP_TEXT.fullmatch(text):
+        data_type = pa.timestamp(match[1], match[2])
+    elif match := _DECIMAL_TEXT.fullmatch(text):
+        try:
+            data_type = _DECIMAL_TYPES[match[1]](int(match[2]), int(match[3]))
+        except (ValueError, pa.ArrowException):
+            return None
+    if data_type is None:
+        return None
+    for _ in range(depth):
+        data_type = pa.list_(data_type)
+    return data_type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedT
 from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, open_path, reading
 
-__all__ = ["Source", "open_source", "read_file", "read_producer"]
+__all__ = ["Source", "count_rows", "is_parquet", "open_source", "read_file", "read_producer"]
 
 # A group of the logical type Variant, as pyarrow prints a Parquet schema; it gives no other access to it.
 _VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (?P<name>.*) \(Variant\(", re.MULTILINE)
@@ -139,15 +139,22 @@ def _batches(reader: Any, name: str, what: str) -> Iterator[Any]:
         yield batch
 
 
-def read_file(file: InputFile, *, threads: int = 1) -> Source:
+def read_file(file: InputFile, *, threads: int = 1, leaves: Sequence[int] | None = None) -> Source:
     """Return the records of an open file, whose format is told by its first bytes.
+
+    Args:
+        file: The file, at its start.
+        threads: More than one allows the Parquet reader to decode columns side by side.
+        leaves: Which Parquet columns to read, by number in rising order; the bytes of others are not touched. Only for
+            a file that `is_parquet`.
 
     Raises:
         UnreadableError: It is no Arrow data, cut short, of a newer version, or encrypted.
     """
     start = file.peek(8)
     if start.startswith(b"PAR1"):
-        return _parquet(_require_seekable(file, "Parquet"), threads)
+        return _parquet(_require_seekable(file, "Parquet"), threads, leaves)
+    assert leaves is None
     if start.startswith(b"PARE"):
         raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
     if start.startswith(b"ARROW1"):
@@ -157,6 +164,26 @@ def read_file(file: InputFile, *, threads: int = 1) -> Source:
     return _ipc_stream(file, start)
 
 
+def is_parquet(file: InputFile) -> bool:
+    """Return whether a file that can be read at any place begins as Parquet does, and go back to its start."""
+    if file.seekable_size is None:
+        return False
+    file.seek(0)
+    return file.peek(4) == b"PAR1"
+
+
+def count_rows(file: InputFile) -> int:
+    """Return how many rows a file holds, from its footer where it has one, without a look at the values.
+
+    Raises:
+        UnreadableError: It is no Arrow data, cut short, of a newer version, or encrypted.
+    """
+    if is_parquet(file):
+        with reading(file.name, "Parquet"):
+            return int(pq.read_metadata(pa.PythonFile(file, mode="r")).num_rows)
+    return sum(batch.num_rows for batch in read_file(file).batches)
+
+
 def _require_seekable(file: InputFile, what: str) -> InputFile:
     if file.seekable_size is None:
         message = f"{what} has to be read from its end, which a pipe does not allow; save it to a file first"
@@ -164,7 +191,7 @@ def _require_seekable(file: InputFile, what: str) -> InputFile:
     return file
 
 
-def _parquet(file: InputFile, threads: int) -> Source:
+def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Source:
     end = file.read_end(4)
     if end == b"PARE":
         raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
@@ -178,19 +205,29 @@ def _parquet(file: InputFile, threads: int) -> Source:
             handle, metadata=metadata, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
         )
         schema = parquet.schema_arrow
+        if leaves is not None:
+            schema = parquet.reader.read_row_groups([], column_indices=list(leaves)).schema
         variant = _VARIANT.search(str(parquet.schema))
     if variant:
         # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
         raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
-    return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads))
+    return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads, leaves))
 
 
-def _parquet_batches(parquet: Any, metadata: Any, name: str, threads: int) -> Iterator[Any]:
+def _parquet_batches(
+    parquet: Any, metadata: Any, name: str, threads: int, leaves: Sequence[int] | None
+) -> Iterator[Any]:
     rows, seen = metadata.num_rows, 0
     uncompressed = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     batch_rows = min(max(_BATCH_BYTES * max(rows, 1) // max(uncompressed, 1), 64), _BATCH_ROWS)
     with reading(name, "Parquet"):
-        batches = parquet.iter_batches(batch_size=batch_rows, use_threads=threads > 1)
+        if leaves is None:
+            batches = parquet.iter_batches(batch_size=batch_rows, use_threads=threads > 1)
+        else:  # by number: names may be double, and dots in them mean something else
+            groups = list(range(metadata.num_row_groups))
+            batches = parquet.reader.iter_batches(
+                batch_rows, row_groups=groups, column_indices=list(leaves), use_threads=threads > 1
+            )
     while True:
         with reading(name, "Parquet"):
             batch = next(batches, None)

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from kiln_arrow.arrays import Opaque, Tensor
+from kiln_arrow.columns import iter_tensors, to_numpy, validate_column
+from kiln_arrow.creation import array, from_numpy
 from kiln_arrow.directory import Directory, decode, encode, encode_into, encoded_size, validate
 from kiln_arrow.dtypes import DTYPES, DType
-from kiln_arrow.errors import RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
+from kiln_arrow.errors import COLUMN_RULES, RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
+from kiln_arrow.extension import FrameArray, FrameScalar, FrameType, TensorsArray, TensorsScalar, TensorsType
 from kiln_arrow.frame import frame, unframe
 from kiln_arrow.frozen import freeze, thaw
+from kiln_arrow.parquet import write_table
+from kiln_arrow.registration import register, register_on_import, unregister
+from kiln_arrow.storage import from_storage, to_storage
+from kiln_arrow.structs import from_structs
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, parse_type, schema_hash
+from kiln_arrow.unframing import to_structs
 
 __all__ = [
+    "COLUMN_RULES",
     "DTYPES",
     "RULES",
     "DType",
     "Dict",
     "Directory",
+    "FrameArray",
+    "FrameScalar",
+    "FrameType",
     "KilnDtypeError",
     "KilnEOFError",
     "KilnError",
@@ -26,7 +38,11 @@ __all__ = [
     "Option",
     "Struct",
     "Tensor",
+    "TensorsArray",
+    "TensorsScalar",
+    "TensorsType",
     "Type",
+    "array",
     "decode",
     "encode",
     "encode_into",
@@ -34,9 +50,22 @@ __all__ = [
     "format_type",
     "frame",
     "freeze",
+    "from_numpy",
+    "from_storage",
+    "from_structs",
+    "iter_tensors",
     "parse_type",
+    "register",
     "schema_hash",
     "thaw",
+    "to_numpy",
+    "to_storage",
+    "to_structs",
     "unframe",
+    "unregister",
     "validate",
+    "validate_column",
+    "write_table",
 ]
+
+register_on_import()

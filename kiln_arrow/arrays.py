@@ -94,7 +94,7 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     if type(tensor) is not np.ndarray:
         if isinstance(tensor, Opaque):
             return _opaque_payload(tensor, index, name)
-        tensor = _as_numpy(tensor, index, name)
+        tensor = as_numpy(tensor, index, name)
     dtype = from_numpy(tensor.dtype)
     if dtype is None:
         raise _refused_dtype(f"found {tensor.dtype!s:.80}", index, name)
@@ -143,7 +143,10 @@ def utf8(text: str, index: int, name: str | None) -> bytes:
     return encoded
 
 
-def _as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
+def as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
+    """Returns what stands for a tensor as an array, in its own memory where it can; any dtype and rank."""
+    if type(tensor) is np.ndarray:
+        return tensor
     torch = sys.modules.get("torch")  # whoever holds a torch tensor has imported torch
     if torch is not None and isinstance(tensor, getattr(torch, "Tensor", ())):
         return _from_torch(tensor, torch, index, name)

@@ -188,8 +188,7 @@ def decode(buffer: Any, *, copy: bool | None = None) -> Directory:
     """
     view = readable_bytes(buffer)
     data = buffer if type(buffer) is bytes else view  # slices of bytes are cheaper
-    front = read_directory(data, 0)
-    _check_nothing_follows(view, front.length)
+    front = read_whole(data)
     return Directory.from_bytes(front, view, 0) if copy is None else Directory(tensors_of(front, view, 0, copy=copy))
 
 
@@ -204,9 +203,13 @@ def validate(buffer: Any) -> None:
         >>> kiln_arrow.validate(kiln_arrow.encode({}))
     """
     data = buffer if type(buffer) is bytes else readable_bytes(buffer)
-    _check_nothing_follows(data, read_directory(data, 0).length)
+    read_whole(data)
 
 
-def _check_nothing_follows(data: bytes | memoryview, end: int) -> None:
-    if len(data) != end:
-        raise KilnError("trailing", f"expected nothing after the directory, found {len(data) - end} bytes", end)
+def read_whole(data: bytes | memoryview) -> Front:
+    """Returns the front of the directory that is all of `data`, with every byte checked."""
+    front = read_directory(data, 0)
+    if len(data) != front.length:
+        sentence = f"expected nothing after the directory, found {len(data) - front.length} bytes"
+        raise KilnError("trailing", sentence, front.length)
+    return front

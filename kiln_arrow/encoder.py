@@ -86,7 +86,7 @@ def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
     """Returns where everything goes, with the whole input checked, bool bytes included unless told otherwise."""
     payloads: list[Payload] = []
     facts: list[_Facts] = []
-    for name_bytes, name, tensor in _ordered(tensors):
+    for name_bytes, name, tensor in ordered(tensors):
         payload = as_payload(tensor, len(payloads), name or None)
         dtype, dims, layout, byte_length, _ = payload
         if check_contents and dtype is BOOL and not layout:
@@ -137,8 +137,8 @@ def _front(tensors: tuple[_Facts, ...]) -> Front:
     return Front(data, tuple(byte_offsets), length)
 
 
-def _ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:
-    """Returns name bytes, name and tensor of each entry, those of a mapping sorted by name bytes."""
+def ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:
+    """Returns name bytes, name and tensor of each entry, those of a mapping sorted by name bytes; tensors unchecked."""
     if type(tensors) is dict or isinstance(tensors, Mapping):  # the first alone is quick
         entries = [(_name_bytes(name, index), name, tensor) for index, (name, tensor) in enumerate(tensors.items())]
         if len(entries) > 1:

@@ -53,8 +53,13 @@ Rule = Literal[
     "buffer",
 ]
 
+ColumnRule = Literal["arrow", "arrow_type", "null", "ragged", "size"]
+
 #: Every rule slug, as documentation, golden cases and errors spell it.
 RULES: tuple[Rule, ...] = get_args(Rule)
+
+#: The same for what only columns are held to.
+COLUMN_RULES: tuple[ColumnRule, ...] = get_args(ColumnRule)
 
 _SHOWN_CHARACTERS = 80
 
@@ -77,12 +82,14 @@ class KilnError(ValueError):
 
     Attributes:
         code: `"TYPE"`, `"SCHEMA"` or `"EOF"`.
-        rule: Slug of the violated rule, one of `RULES`.
+        rule: Slug of the violated rule, one of `RULES` or `COLUMN_RULES`.
         sentence: What was expected and what was found.
         offset: Byte offset in the caller's buffer (character offset for type text); None when encoding.
         tensor: Index of the tensor at fault, in directory order, or None.
         name: Name of that tensor where it has one that can be read, or None.
-        path: Place inside a frozen value, such as `batch.rows[3]['key']`; empty at the top.
+        path: Place inside a frozen value, such as `batch.rows[3]['key']`; empty at the top. In a nested column or an
+            Arrow type, where it lies below the top.
+        row: Index of the row at fault in a column, or None.
 
     Example:
         >>> import kiln_arrow
@@ -97,23 +104,27 @@ class KilnError(ValueError):
 
     def __init__(
         self,
-        rule: Rule,
+        rule: Rule | ColumnRule,
         sentence: str,
         offset: int | None = None,
         tensor: int | None = None,
         name: str | None = None,
         path: str = "",
+        row: int | None = None,
     ) -> None:
-        super().__init__(rule, sentence, offset, tensor, name, path)
+        super().__init__(rule, sentence, offset, tensor, name, path, row)
         self.rule = rule
         self.sentence = sentence
         self.offset = offset
         self.tensor = tensor
         self.name = name
         self.path = path
+        self.row = row
 
     def __str__(self) -> str:
         places = []
+        if self.row is not None:
+            places.append(f"row {self.row}")
         if self.path:
             places.append(f"in {self.path}")
         if self.tensor is not None:

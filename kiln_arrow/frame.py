@@ -30,9 +30,14 @@ def frame(type_text: str, value: object) -> bytes:
         >>> framed[:16].hex(" "), len(framed)
         ('4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5', 88)
     """
-    parts: Parts = [PREFIX.pack(MAGIC, 0, 0, 0, schema_hash(type_text))]
+    parts: Parts = [prefix_of(type_text)]
     codec_of(type_text).write(value, parts)
     return b"".join(parts)
+
+
+def prefix_of(type_text: str) -> bytes:
+    """Returns the sixteen bytes before every value of a type."""
+    return PREFIX.pack(MAGIC, 0, 0, 0, schema_hash(type_text))
 
 
 def unframe(type_text: str, buffer: Any) -> Any:

@@ -152,6 +152,11 @@ def schema_hash(text: str) -> int:
     return state
 
 
+def is_name(text: str) -> bool:
+    """Returns whether a text may name a field."""
+    return _WORD.fullmatch(text) is not None
+
+
 def tokens(kind: Type) -> Iterator[str]:
     """Yields the tokens of a type: an opening word with its brace is one, every other word and mark its own."""
     pending: list[str | Type] = [kind]

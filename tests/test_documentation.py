@@ -47,7 +47,7 @@ def pages(language):
         bodies = [match["body"] for match in BLOCK.finditer((ROOT / page).read_text()) if match["language"] == language]
         bodies = [body for body in bodies if not body.startswith(">>> ")]
         if bodies:
-            found.append(pytest.param("\n".join(bodies), id=str(page)))
+            found.append(pytest.param("".join(bodies), id=str(page)))
     return found
 
 

@@ -1,0 +1,61 @@
+"""arrow-digest diff: where two files differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from arrow_digest.cli.terminal import (
+    EXIT_BAD_INPUT,
+    EXIT_DIFFERENT,
+    EXIT_OK,
+    printable,
+    say,
+    write,
+    write_json,
+)
+from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff, shown
+from arrow_digest.errors import ArrowDigestError, UnreadableError
+
+
+@click.command(name="diff")
+@click.argument("a", type=click.Path(readable=False))
+@click.argument("b", type=click.Path(readable=False))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+def diff_command(a: str, b: str, as_json: bool, threads: int | None) -> int:
+    """Say how the records of files A and B differ: schema, row count, and in each column the first differing row."""
+    if "-" in (a, b):
+        raise click.UsageError("diff needs two files: standard input can be read once only")
+    try:
+        found = diff(a, b, threads=threads)
+    except ArrowDigestError as error:
+        say(str(error) if isinstance(error, UnreadableError) else f"{a} or {b}: {error}")
+        return EXIT_BAD_INPUT
+    if as_json:
+        write_json(_as_json(found))
+    else:
+        write("".join(f"{printable(line)}\n" for line in str(found).split("\n")).encode())
+    return EXIT_OK if found.equal else EXIT_DIFFERENT
+
+
+def _as_json(found: Difference) -> dict[str, Any]:
+    return {
+        "a": found.a,
+        "b": found.b,
+        "equal": found.equal,
+        "row_counts": list(found.row_counts),
+        "removed": [{"path": list(path), "type": str(data_type)} for path, data_type in found.removed],
+        "added": [{"path": list(path), "type": str(data_type)} for path, data_type in found.added],
+        "renamed": [{"from": list(old), "to": list(new)} for old, new in found.renamed],
+        "retyped": [{"path": list(path), "from": str(old), "to": str(new)} for path, old, new in found.retyped],
+        "reordered": [list(path) for path in found.reordered],
+        "columns": [_column_json(column) for column in found.columns],
+    }
+
+
+def _column_json(column: ColumnDifference) -> dict[str, Any]:
+    """Values are texts, as people see them; a row that is not there has none."""
+    texts = {side: shown(value) for side, value in (("a", column.a), ("b", column.b)) if value is not NO_ROW}
+    return {"path": list(column.path), "row": column.row, **(texts if column.row is not None else {})}

@@ -1,0 +1,77 @@
+"""arrow-digest explain: what a file's logical hash is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from arrow_digest.cli.terminal import EXIT_BAD_INPUT, EXIT_OK, function_name, printable, say, write, write_json
+from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
+from arrow_digest.explain import Explanation, explain
+from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
+
+
+@click.command(name="explain")
+@click.argument("file", type=click.Path(readable=False))
+@click.option("--column", help="Only this leaf column, named as --columns of the hash command names it.")
+@click.option(
+    "--bytes", "byte_count", default=64, show_default=True, type=click.IntRange(0, 1 << 20), help="Bytes shown."
+)
+@click.option(
+    "--function",
+    default=DEFAULT_FUNCTION,
+    show_default=True,
+    callback=function_name,
+    help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def explain_command(file: str, column: str | None, byte_count: int, function: str, as_json: bool) -> int:
+    """Show what the logical hash of FILE is made of: schema, types, the first bytes and the digest of each leaf column.
+
+    It is for people who write another implementation.
+    """
+    if file == "-":
+        raise click.UsageError("explain needs a file: standard input can be read once only")
+    try:
+        explained = explain(file, function=function, byte_count=byte_count)
+    except ArrowDigestError as error:
+        say(str(error) if isinstance(error, UnreadableError) else f"{file}: {error}")
+        return EXIT_BAD_INPUT
+    if column is not None:
+        explained = _only(explained, column)
+    if as_json:
+        write_json(_as_json(explained))
+    else:
+        write("".join(f"{printable(line)}\n" for line in str(explained).split("\n")).encode())
+    return EXIT_OK
+
+
+def _only(explained: Explanation, column: str) -> Explanation:
+    chosen = tuple(leaf for leaf in explained.columns if format_path(leaf.column.path) == column)
+    if not chosen:
+        names = ", ".join(format_path(leaf.column.path) for leaf in explained.columns)
+        raise click.BadParameter(f"no leaf column {column!r}: expected one of {names}", param_hint="--column")
+    paths = [chosen[0].column.path[: depth + 1] for depth in range(len(chosen[0].column.path))]
+    fields = tuple(field for field in explained.fields if field[0] in paths)
+    return Explanation(explained.row_count, fields, chosen, explained.logical, is_part=True)
+
+
+def _as_json(explained: Explanation) -> dict[str, Any]:
+    return {
+        "row_count": explained.row_count,
+        "fields": [{"path": list(path), "bytes": data.hex()} for path, data in explained.fields],
+        "columns": [
+            {
+                "path": list(leaf.column.path),
+                "type": str(leaf.column.data_type),
+                "null_count": leaf.column.null_count,
+                "type_bytes": leaf.type_bytes.hex(),
+                "first_bytes": leaf.first_bytes.hex(),
+                "is_all": leaf.is_all,
+                "digest": leaf.column.digest.hex(),
+            }
+            for leaf in explained.columns
+        ],
+        "logical": str(explained.logical),
+    }

@@ -1,0 +1,149 @@
+"""arrow-digest hash: the hash of each of many files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import IO, Any
+
+import click
+
+from arrow_digest.arrow0 import RecordDigest
+from arrow_digest.cli.terminal import (
+    EXIT_BAD_INPUT,
+    EXIT_OK,
+    STANDARD_INPUT,
+    function_name,
+    printable,
+    progress_bar,
+    say,
+    write,
+)
+from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
+from arrow_digest.files import digest_file, digest_stream, hash_file, physical_hash
+from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
+from arrow_digest.inputs import InputFile
+from arrow_digest.multihash import BASES, Multihash
+from arrow_digest.passes import Progress
+from arrow_digest.recorded import column_json
+
+
+@click.command(name="hash")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False))
+@click.option("--physical", "kind", flag_value="physical", help="Hash the bytes of the file, whatever it is.")
+@click.option("--both", "kind", flag_value="both", help="Print the physical and the logical hash.")
+@click.option(
+    "--function",
+    default=DEFAULT_FUNCTION,
+    show_default=True,
+    callback=function_name,
+    help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
+)
+@click.option("--base", default="base16", show_default=True, type=click.Choice(BASES), help="Multibase encoding.")
+@click.option("--columns", is_flag=True, help="Add each leaf column's digest, null count, path and type.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+def hash_command(
+    paths: tuple[str, ...],
+    kind: str | None,
+    function: str,
+    base: str,
+    columns: bool,
+    as_json: bool,
+    threads: int | None,
+) -> int:
+    """Print the hash of the records in each file: Parquet, Arrow IPC or Feather, told by its content.
+
+    With PATH -, an Arrow IPC stream is read from standard input. A file that cannot be hashed is reported on standard
+    error, and the rest are hashed all the same.
+    """
+    if columns and kind == "physical":
+        raise click.UsageError("--columns goes with a logical hash, not with --physical")
+    if kind == "both" and "-" in paths:
+        raise click.UsageError("--both needs a file: standard input can be read once only")
+    status = EXIT_OK
+    with progress_bar() as bar:
+        for path in paths:
+            try:
+                result = _hash_one(path, kind or "logical", function, threads, bar.follow(path))
+            except ArrowDigestError as error:
+                bar.clear()
+                say(str(error) if isinstance(error, UnreadableError) else f"{path}: {error}")
+                status = EXIT_BAD_INPUT
+                continue
+            bar.clear()
+            write(_json_line(result, base, columns) if as_json else _text_lines(result, base, columns))
+    return status
+
+
+def _hash_one(path: str, kind: str, function: str, threads: int | None, progress: Progress | None) -> dict[str, Any]:
+    """Return what is printed of one file, in the order of the JSON object."""
+    if kind == "physical":
+        source: Any = InputFile(_standard_input(), STANDARD_INPUT) if path == "-" else path
+        return {"path": path, "physical": physical_hash(source, function=function, progress=progress)}
+    if kind == "both":
+        file = hash_file(path, function=function, threads=threads, progress=progress)
+        return {
+            "path": path,
+            "byte_length": file.byte_length,
+            "row_count": file.row_count,
+            "physical": file.physical,
+            "logical": file.logical,
+            "columns": file.columns,
+        }
+    digest = _digest(path, function, threads, progress)
+    return {
+        "path": path,
+        "row_count": digest.row_count,
+        "logical": digest.multihash(),
+        "columns": digest.columns(),
+    }
+
+
+def _digest(path: str, function: str, threads: int | None, progress: Progress | None) -> RecordDigest:
+    if path == "-":
+        return digest_stream(_standard_input(), STANDARD_INPUT, function=function, threads=threads)
+    return digest_file(path, function=function, threads=threads, progress=progress)
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise UnreadableError(STANDARD_INPUT, "io", "it is closed")
+    # Without a buffer what follows a stream stays in the pipe for whoever reads next.
+    return os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+
+
+def _text_lines(result: dict[str, Any], base: str, columns: bool) -> bytes:
+    lines = [_sum_line(result[kind].encode(base), result["path"]) for kind in ("physical", "logical") if kind in result]
+    if columns:
+        # As comments, so that whatever reads sums can skip them.
+        lines += [
+            (
+                f"# {column.digest.hex()}  {column.null_count} null  {format_path(column.path)}  "
+                f"{printable(str(column.data_type))}"
+            ).encode()
+            for column in result["columns"]
+        ]
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _sum_line(hash_text: str, path: str) -> bytes:
+    """Return a line as sha256sum prints it: a leading backslash marks a name with escapes."""
+    escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    mark = "" if escaped == path else "\\"
+    if sys.stdout.isatty():
+        # As ls does: what could steer the terminal is not shown. In a file or pipe the name stays what it is.
+        escaped = "".join(c if c.isprintable() else "?" for c in escaped)
+    return f"{mark}{hash_text}  ".encode() + os.fsencode(escaped)
+
+
+def _json_line(result: dict[str, Any], base: str, columns: bool) -> bytes:
+    shown = {key: value.encode(base) if isinstance(value, Multihash) else value for key, value in result.items()}
+    shown.pop("columns", None)
+    if columns:
+        shown["columns"] = [
+            {key: value for key, value in column_json(column).items() if key != "nullable_items"}
+            for column in result["columns"]
+        ]
+    return json.dumps(shown).encode() + b"\n"

@@ -1,0 +1,130 @@
+"""What all commands write, and how: results to standard output, the rest to standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arrow_digest.errors import UnknownFunctionError
+from arrow_digest.functions import digest_function
+from arrow_digest.passes import Progress
+from arrow_digest.verify import Status, Verification
+
+EXIT_OK = 0
+EXIT_DIFFERENT = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+
+STANDARD_INPUT = "standard input"
+
+
+def discard(stream: Any) -> None:
+    """Send what is still in a stream's buffer nowhere: Python flushes it at exit, and would complain again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def show(text: str) -> None:
+    """Write to standard error, if that can be done: the exit status says the rest."""
+    try:
+        click.echo(text, nl=False, err=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def say(message: str) -> None:
+    """Write one line to standard error."""
+    show(f"arrow-digest: {printable(message)}\n")
+
+
+def write(line: bytes) -> None:
+    """Write a result to standard output, at once."""
+    # Bytes, so that line ends are the same everywhere and a file name that is no text comes out as it is.
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def printable(text: str) -> str:
+    """Return text without anything that could steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def write_json(value: Any) -> None:
+    """Write one JSON object on a line of standard output."""
+    write(json.dumps(value).encode() + b"\n")
+
+
+def exit_status(results: Iterable[Status]) -> int:
+    """Return the status that the worst of results has: 2 for what is not known, 1 for what differs."""
+    worst = EXIT_OK
+    for result in results:
+        if result in (Status.UNREADABLE, Status.UNSUPPORTED):
+            return EXIT_BAD_INPUT
+        if result not in (Status.IDENTICAL, Status.EQUIVALENT):
+            worst = EXIT_DIFFERENT
+    return worst
+
+
+_COLOURS = {Status.IDENTICAL: "green", Status.EQUIVALENT: "green", Status.UNREADABLE: "yellow"}
+
+
+def write_verification(result: Verification) -> None:
+    """Write a result as a line for people, its status in colour on a terminal."""
+    status = result.status.value
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        status = click.style(status, fg=_COLOURS.get(result.status, "red"))
+    write(f"{printable(result.path)}: {status}: {printable(result.reason)}\n".encode())
+
+
+class Bar:
+    """A progress bar on standard error, or nothing where that is no terminal."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
+        self._percent = -1
+
+    def follow(self, path: str) -> Progress | None:
+        """Return what tells the bar of progress on a file or folder."""
+        if not self._shown:
+            return None
+        name = printable(Path(path).name)[:40]
+
+        def tell(done: int, total: int) -> None:
+            percent = done * 100 // total
+            if percent != self._percent:
+                self._percent = percent
+                filled = percent * 30 // 100
+                show(f"\r\x1b[K[{'#' * filled}{'-' * (30 - filled)}] {percent:3}%  {name}")
+
+        return tell
+
+    def clear(self) -> None:
+        """Take the bar away, so that something else can be written."""
+        if self._shown and self._percent >= 0:
+            show("\r\x1b[K")
+            self._percent = -1
+
+
+@contextmanager
+def progress_bar() -> Iterator[Bar]:
+    """Give a bar, which is gone afterwards."""
+    bar = Bar(sys.stderr is not None and sys.stderr.isatty())
+    try:
+        yield bar
+    finally:
+        bar.clear()
+
+
+def function_name(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return the name of a digest function that an option names."""
+    try:
+        return digest_function(value).name
+    except UnknownFunctionError as error:
+        raise click.BadParameter(str(error)) from error

@@ -1,0 +1,28 @@
+"""A pytest fixture that compares records and shows where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from arrow_digest.diff import diff
+
+__all__ = ["assert_same_records"]
+
+
+@pytest.fixture(scope="session")
+def assert_same_records() -> Callable[[Any, Any], None]:
+    """Give a function that fails the test unless two sides hold the same records, however they are written.
+
+    Each side is a path, a URI, or anything that exports Arrow records. The failure shows what `arrow_digest.diff` says.
+    """
+
+    def check(a: Any, b: Any) -> None:
+        __tracebackhide__ = True
+        found = diff(a, b)
+        if not found.equal:
+            pytest.fail(f"the records differ\n{found}", pytrace=False)
+
+    return check

@@ -1,0 +1,120 @@
+"""Files that are no local paths: anything that fsspec opens by its URI, read a range at a time."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from arrow_digest.errors import UnreadableError
+
+__all__ = ["RemoteFile", "is_uri", "open_uri"]
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
+
+# What file systems say of a file that changes when the file does; each has some of them.
+_STATE_KEYS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created", "md5Hash")
+
+
+def is_uri(path: str) -> bool:
+    """Return whether a path is a URI, such as `s3://bucket/key`, and no path of a local file.
+
+    >>> is_uri("memory://orders.parquet"), is_uri("data/orders.parquet")
+    (True, False)
+    """
+    return _URI.match(path) is not None
+
+
+class RemoteFile(io.RawIOBase):
+    """A file that fsspec opened. Whatever its file system raises comes out as an `OSError`."""
+
+    def __init__(self, file_system: Any, path: str, file: Any) -> None:
+        super().__init__()
+        self._file_system = file_system
+        self._path = path
+        self._file = file
+
+    def state(self) -> object:
+        """Return what the file system says of the file now, in a form that can be compared."""
+        with _as_os_error():
+            self._file_system.invalidate_cache()
+            info = self._file_system.info(self._path)
+        return tuple((key, str(info[key])) for key in _STATE_KEYS if info.get(key) is not None)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to `size` bytes."""
+        with _as_os_error():
+            data: bytes = self._file.read(size)
+        return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a place in the file."""
+        with _as_os_error():
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        """Return the place in the file."""
+        return int(self._file.tell())
+
+    def seekable(self) -> bool:
+        """Return whether the server gives ranges of the file."""
+        return bool(self._file.seekable())
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+@contextmanager
+def open_uri(uri: str) -> Iterator[RemoteFile]:
+    """Open a file by its URI, and close it afterwards.
+
+    Only the ranges that are read are fetched; nothing is fetched ahead.
+
+    Raises:
+        UnreadableError: fsspec, or what it needs for the protocol, is not installed, or nobody knows the protocol.
+        OSError: The file system refused.
+    """
+    try:
+        core = importlib.import_module("fsspec.core")
+    except ImportError as error:
+        message = "a URI needs fsspec: pip install 'kiln-arrow[remote]'"
+        raise UnreadableError(uri, "protocol", message) from error
+    try:
+        file_system, path = core.url_to_fs(uri)
+    except (ValueError, ImportError) as error:
+        raise UnreadableError(uri, "protocol", f"cannot be opened: {error}") from error
+    with _as_os_error():
+        if file_system.isdir(path) and not file_system.isfile(path):
+            raise IsADirectoryError(errno.EISDIR, uri)
+        file = file_system.open(path, "rb", cache_type="none")
+    try:
+        yield RemoteFile(file_system, path, file)
+    finally:
+        file.close()
+
+
+# Few file systems give numbers to their errors.
+_KINDS = (
+    (FileNotFoundError, errno.ENOENT),
+    (NotADirectoryError, errno.ENOTDIR),
+    (IsADirectoryError, errno.EISDIR),
+    (PermissionError, errno.EACCES),
+)
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # every file system has its own
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        number = next((code for kind, code in _KINDS if isinstance(error, kind)), errno.EIO)
+        raise OSError(number, f"{type(error).__name__}: {error}") from error

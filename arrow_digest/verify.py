@@ -1,0 +1,401 @@
+"""Verification: is this the file, byte for byte; if not, are these the records?
+
+The physical hash is compared first. Where it differs, the logical hash and the row count decide whether the same
+records were written in another way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import pyarrow.types as pt
+
+from arrow_digest.arrow0 import ColumnDigest, digest_source
+from arrow_digest.columns import thread_count
+from arrow_digest.differences import ColumnChange, column_changes, describe_changes
+from arrow_digest.errors import (
+    ArrowDigestError,
+    ExpectationError,
+    InvalidArrayError,
+    UnreadableError,
+    UnsupportedTypeError,
+    format_path,
+)
+from arrow_digest.functions import digest_function
+from arrow_digest.inputs import InputFile, guarding, open_path
+from arrow_digest.multihash import Multihash
+from arrow_digest.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.retyping import retyped_leaves, was_only_retyped
+from arrow_digest.sources import count_rows, read_producer
+
+__all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
+
+
+class Status(str, Enum):
+    """What came of a verification."""
+
+    IDENTICAL = "identical"
+    """The same bytes."""
+    EQUIVALENT = "equivalent"
+    """Other bytes, or bytes that were not compared, and the same records as far as arrow0 can tell."""
+    DIFFERENT = "different"
+    """Something that was expected is otherwise."""
+    MISSING = "missing"
+    """There is no such file."""
+    EXTRA = "extra"
+    """A file that was not expected."""
+    UNREADABLE = "unreadable"
+    """It could not be read, so nothing is known."""
+    UNSUPPORTED = "unsupported"
+    """Its records have no logical hash, so nothing is known about them."""
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What is recorded of a file, or was found; None for what is not known.
+
+    Attributes:
+        physical: The hash of the bytes.
+        logical: The arrow0 hash of the records.
+        row_count: Number of rows.
+        byte_length: Length in bytes.
+        columns: Each leaf column's path, type, null count and digests.
+    """
+
+    physical: Multihash | None = None
+    logical: Multihash | None = None
+    row_count: int | None = None
+    byte_length: int | None = None
+    columns: tuple[ColumnDigest, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of comparing a source with what was expected of it.
+
+    It has no truth value: ask for `status` or `passed`. `str` gives the sentence that a person should see.
+
+    Attributes:
+        path: The source, as text.
+        status: What came of it.
+        expected: What was recorded.
+        found: What was found, as far as it was looked at.
+        reason: Why, in words.
+        changes: Leaf columns that differ, where they were recorded one by one.
+        weak_columns: Where a match rests on the logical hash alone, paths of the leaves in which some nulls and values
+            hash alike: see "What arrow0 cannot tell apart".
+        error: What stood in the way, or None.
+    """
+
+    path: str
+    status: Status
+    expected: FileFacts
+    found: FileFacts
+    reason: str
+    changes: tuple[ColumnChange, ...] = ()
+    weak_columns: tuple[tuple[str, ...], ...] = ()
+    error: ArrowDigestError | None = None
+
+    @property
+    def passed(self) -> bool:
+        """True if the source is `IDENTICAL` or `EQUIVALENT`."""
+        return self.status in (Status.IDENTICAL, Status.EQUIVALENT)
+
+    def __bool__(self) -> bool:
+        """Refuse: "not checked" must never read as "ok"."""
+        raise TypeError("a verification has no truth value: ask for its status, or whether it passed")
+
+    def __str__(self) -> str:
+        """Return what a person should read."""
+        return f"{self.path}: {self.status.value}: {self.reason}"
+
+
+def verify(
+    source: Any,
+    *,
+    physical: Multihash | str | bytes | None = None,
+    logical: Multihash | str | bytes | None = None,
+    row_count: int | None = None,
+    byte_length: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Return whether a source is what it is expected to be.
+
+    The physical hash is compared first. If it is equal, the file is `IDENTICAL`, and its records are not hashed; a row
+    count that contradicts them makes it `DIFFERENT`. Otherwise the logical hash and the row count are compared.
+
+    Args:
+        source: A path, a URI that fsspec opens, or anything that exports Arrow records, which has a logical hash only.
+        physical: The expected hash of the bytes.
+        logical: The expected arrow0 hash of the records.
+        row_count: The expected number of rows.
+        byte_length: The expected length. Where it differs, the bytes differ, and they are not read to know that.
+        threads: How many threads to use; None for every core.
+        progress: Called with the bytes done and the bytes to do.
+
+    Raises:
+        ExpectationError: Neither hash is given, one is given in the place of the other, or a physical hash is given for
+            what has no bytes.
+        MultihashError: A hash is no multihash.
+        TypeError: `source` is neither a path nor an exporter.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["a", "b", "c"]})
+    >>> expected = "f9680c001205684f7bfdcaf4ff7d1f9bf0fd766c98d8ded335e933fb4eec245054f3206b61a"
+    >>> verify(table, logical=expected).status.name
+    'EQUIVALENT'
+    """
+    expected = FileFacts(
+        physical=expected_hash(physical, is_logical=False),
+        logical=expected_hash(logical, is_logical=True),
+        row_count=_expected_count("row_count", row_count),
+        byte_length=_expected_count("byte_length", byte_length),
+    )
+    if expected.physical is None and expected.logical is None:
+        raise ExpectationError("nothing", "nothing to verify: expected a physical or a logical hash to compare with")
+    if isinstance(source, (str, os.PathLike)):
+        return verify_file(source, expected, threads=threads, progress=progress)
+    if expected.physical is not None or expected.byte_length is not None:
+        message = f"a {type(source).__name__} has no bytes of a file: expected a path, or a logical hash only"
+        raise ExpectationError("source", message)
+    return _verify_producer(source, expected, thread_count(threads))
+
+
+def expected_hash(value: Multihash | str | bytes | None, *, is_logical: bool) -> Multihash | None:
+    """Return a hash of the kind that is expected.
+
+    Raises:
+        ExpectationError: It is of the other kind.
+        MultihashError: It is no multihash.
+    """
+    if value is None:
+        return None
+    parsed = value if isinstance(value, Multihash) else Multihash.parse(value)
+    if parsed.is_logical != is_logical:
+        kinds = ("physical", "logical")
+        message = f"not comparable: expected a {kinds[is_logical]} hash, found a {kinds[not is_logical]} one"
+        raise ExpectationError("kind", f"{message} ({parsed.name})")
+    return parsed
+
+
+def _expected_count(name: str, value: int | None) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ExpectationError("count", f"{name}: expected a whole number of at least 0, found {value!r}")
+    return value
+
+
+def verify_file(
+    path: str | os.PathLike[str],
+    expected: FileFacts,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Return whether a file is what is recorded of it, its leaf columns included where they are recorded.
+
+    Whatever is wrong with the file is a result, and no error.
+
+    Args:
+        path: A path or URI.
+        expected: What is recorded; at least one of the hashes.
+        threads: How many threads to use; None for every core.
+        progress: Called with the bytes done and the bytes to do.
+    """
+    name = os.fsdecode(path)
+    count = thread_count(threads)
+    try:
+        with open_path(path) as file:
+            return _Verifier(file, expected, count, progress).verify()
+    except ArrowDigestError as error:
+        return failed(name, expected, error)
+
+
+def failed(name: str, expected: FileFacts, error: ArrowDigestError, found: FileFacts | None = None) -> Verification:
+    """Return the result for a source that could not be compared."""
+    status = Status.UNREADABLE
+    if isinstance(error, UnsupportedTypeError):
+        status = Status.UNSUPPORTED
+    elif isinstance(error, UnreadableError) and error.rule == "missing":
+        status = Status.MISSING
+    reason = str(error).removeprefix(f"{name}: ")
+    return Verification(name, status, expected, found or FileFacts(), reason, error=error)
+
+
+def _verify_producer(source: Any, expected: FileFacts, threads: int) -> Verification:
+    name = type(source).__name__
+    assert expected.logical is not None
+    try:
+        digest = digest_source(read_producer(source), function=expected.logical.function.name, threads=threads)
+    except (UnreadableError, UnsupportedTypeError, InvalidArrayError) as error:
+        return failed(name, expected, error)
+    found = FileFacts(None, digest.multihash(), digest.row_count, None, digest.columns())
+    return _compare_records(name, expected, found, {})
+
+
+class _Verifier:
+    """One open file, compared with what is recorded of it."""
+
+    def __init__(self, file: InputFile, expected: FileFacts, threads: int, progress: Progress | None) -> None:
+        self._file = file
+        self._expected = expected
+        self._threads = threads
+        self._found = FileFacts(byte_length=file.seekable_size)
+        passes = (expected.physical is not None) + (expected.logical is not None)
+        self._meter = Meter(progress, file, passes)
+
+    def verify(self) -> Verification:
+        """Return the result; errors of reading are raised unless they come after a hash that settles the matter."""
+        expected, file = self._expected, self._file
+        if expected.physical is not None:
+            if expected.logical is not None:
+                require_two_passes(file)
+            if self._bytes_are_equal(expected.physical):
+                return self._identical()
+            if expected.logical is None:
+                return self._result(Status.DIFFERENT, self._how_bytes_differ())
+        try:
+            with guarding(file):
+                return self._verify_records()
+        except ArrowDigestError as error:
+            result = failed(file.name, expected, error, self._found)
+            if expected.physical is None or result.status is Status.MISSING:
+                return result
+            return replace(result, reason=f"{self._how_bytes_differ()}, and of the records: {result.reason}")
+
+    def _bytes_are_equal(self, physical: Multihash) -> bool:
+        lengths = (self._expected.byte_length, self._file.seekable_size)
+        if None not in lengths and lengths[0] != lengths[1]:
+            self._meter.finish_pass()
+            return False
+        function = digest_function(physical.function.name)
+        digest, length = digest_bytes(self._file, self._file.name, function.new(self._threads), self._meter.tell)
+        self._file.require_unchanged()
+        self._meter.finish_pass()
+        self._found = replace(self._found, physical=Multihash(function.code, digest), byte_length=length)
+        return digest == physical.digest and self._expected.byte_length in (None, length)
+
+    def _identical(self) -> Verification:
+        recorded = self._expected.row_count
+        if recorded is not None:
+            try:
+                with guarding(self._file):
+                    self._file.seek(0)
+                    rows = count_rows(self._file)
+            except ArrowDigestError as error:
+                result = failed(self._file.name, self._expected, error, self._found)
+                return replace(
+                    result, reason=f"the bytes are identical, but its rows cannot be counted: {result.reason}"
+                )
+            self._found = replace(self._found, row_count=rows)
+            if rows != recorded:
+                reason = f"inconsistent record: the bytes are identical, and hold {rows:,} rows instead of {recorded:,}"
+                return self._result(Status.DIFFERENT, reason)
+        return self._result(Status.IDENTICAL, "the same bytes")
+
+    def _how_bytes_differ(self) -> str:
+        expected, found = self._expected, self._found
+        if found.byte_length is not None and expected.byte_length not in (None, found.byte_length):
+            return f"the bytes differ (expected {expected.byte_length:,} bytes, found {found.byte_length:,})"
+        return f"the bytes differ (expected {expected.physical}, found {found.physical})"
+
+    def _verify_records(self) -> Verification:
+        expected, file = self._expected, self._file
+        assert expected.logical is not None
+        if file.seekable_size is not None:
+            file.seek(0)
+        recorded = expected.columns or ()
+        validity = any(column.validity_digest is not None for column in recorded)
+        function = expected.logical.function.name
+        digest = digest_records(file, function, self._threads, validity, self._meter)
+        self._found = replace(
+            self._found, logical=digest.multihash(), row_count=digest.row_count, columns=digest.columns()
+        )
+        retyped = {} if self._found.logical == expected.logical else self._retyped(expected.logical)
+        return _compare_records(file.name, expected, self._found, retyped)
+
+    def _retyped(self, logical: Multihash) -> dict[int, Any]:
+        """Return the recorded types of leaves, by number, if the records differ by a change of types alone."""
+        columns = self._found.columns or ()
+        if self._expected.columns is None:
+            return was_only_retyped(self._file, columns, logical)
+        changes = column_changes(self._expected.columns, columns)
+        if self._file.seekable_size is None or not all(change.may_be_round_trip for change in changes):
+            return {}
+        numbers = {change.found_number: change for change in changes if change.found_number is not None}
+        wanted = {number: [change.expected_type] for number, change in numbers.items()}
+        digests = retyped_leaves(self._file, wanted, logical.function.name)
+        recorded = {number: change.expected_digest for number, change in numbers.items()}
+        if any(digests.get((number, wanted[number][0])) != digest for number, digest in recorded.items()):
+            return {}
+        return {number: types[0] for number, types in wanted.items()}
+
+    def _result(self, status: Status, reason: str) -> Verification:
+        return Verification(self._file.name, status, self._expected, self._found, reason)
+
+
+def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: dict[int, Any]) -> Verification:
+    columns = found.columns or ()
+    if found.logical != expected.logical:
+        changes = () if expected.columns is None else column_changes(expected.columns, columns)
+        if retyped:
+            reason = f"only types changed, as they do on the way through Parquet: {_retyping(columns, retyped)}"
+        else:
+            reason = f"the records differ (expected {expected.logical}, found {found.logical})"
+            if changes:
+                reason += f": {describe_changes(changes)}"
+            reason += _row_count_words(expected, found)
+        return Verification(name, Status.DIFFERENT, expected, found, reason, changes)
+    if expected.row_count not in (None, found.row_count):
+        reason = f"the logical hash is equal, the row count is not{_row_count_words(expected, found)}"
+        return Verification(name, Status.DIFFERENT, expected, found, reason)
+    nulls = () if expected.columns is None else column_changes(expected.columns, columns)
+    if nulls:
+        what = "there are nulls in other rows"
+        if any(change.kind != "nulls" for change in nulls):
+            what = "the recorded columns are others, so the record contradicts itself"
+        reason = f"the logical hash is equal, but {what}: {describe_changes(nulls)}"
+        return Verification(name, Status.DIFFERENT, expected, found, reason, nulls)
+    weak = tuple(_weak(expected.columns, columns))
+    other_bytes = expected.physical is not None or expected.byte_length not in (None, found.byte_length)
+    reason = "the same records in other bytes" if other_bytes else "the same records (bytes were not compared)"
+    if weak:
+        names = ", ".join(format_path(path) for path in weak[:8]) + (", …" if len(weak) > 8 else "")
+        reason += (
+            "; this rests on the logical hash alone, which cannot tell some nulls from values in "
+            f"{'column' if len(weak) == 1 else 'columns'} {names}"
+        )
+    return Verification(name, Status.EQUIVALENT, expected, found, reason, weak_columns=weak)
+
+
+def _row_count_words(expected: FileFacts, found: FileFacts) -> str:
+    if expected.row_count in (None, found.row_count):
+        return ""
+    return f"; expected {expected.row_count:,} rows, found {found.row_count:,}"
+
+
+def _retyping(columns: tuple[ColumnDigest, ...], retyped: dict[int, Any]) -> str:
+    return ", ".join(
+        f"{format_path(columns[number].path)}: {earlier} became {columns[number].data_type}"
+        for number, earlier in sorted(retyped.items())
+    )
+
+
+def _weak(recorded: tuple[ColumnDigest, ...] | None, columns: tuple[ColumnDigest, ...]) -> Iterable[tuple[str, ...]]:
+    """Yield the leaves in which what arrow0 cannot tell apart was not told apart by anything else."""
+    # Equal logical hashes mean the same leaves in the same order.
+    for number, column in enumerate(columns):
+        if pt.is_boolean(column.data_type) or pt.is_null(column.data_type):
+            continue
+        known = None if recorded is None else recorded[number]
+        if column.nullable_items or (known is not None and known.nullable_items):
+            yield column.path
+        elif known is None:
+            if column.nullable:
+                yield column.path
+        elif None in (known.validity_digest, column.validity_digest) and column.null_count:
+            yield column.path

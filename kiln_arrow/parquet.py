@@ -1,0 +1,173 @@
+"""Writing Parquet with settings that suit tensors (spec: in Arrow)."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from kiln_arrow.building import LIMIT
+from kiln_arrow.cells import cells_of, has_kiln, leaves
+from kiln_arrow.errors import KilnError
+from kiln_arrow.extension import is_kiln
+
+#: No row group is larger, unless one row is.
+ROW_GROUP_BYTES = 256 << 20
+
+# A writer looks at sizes once a batch; a page must end well below the 2 GiB that its header can say.
+_BATCH_BYTES = 64 << 20
+_BATCH_ROWS = 1024
+
+_DEFAULT_CODEC = "snappy"
+
+
+def write_table(table: pa.Table, where: Any, **options: Any) -> None:
+    """Writes a table as Parquet, its Kiln columns in a way that reads fast.
+
+    The columns of cells are uncompressed, as tensors seldom shrink, and without dictionary or statistics, which would
+    make filters on a dataset fail. Row groups have at most 256 MiB, or one row. All other columns are written as
+    `pyarrow.parquet.write_table` does.
+
+    Args:
+        table: The table.
+        where: A path or a file object.
+        **options: As for `pyarrow.parquet.write_table`. What a dict or list among them says of a Kiln column by its
+            Parquet path, such as `images.list.element`, holds; `row_group_size` bounds rows as well.
+
+    Raises:
+        KilnError: A cell of 2 GiB or more, which Parquet cannot hold (rule `size`, with its `row`), or the table points
+            outside its buffers (rule `arrow`); then nothing was written.
+
+    Example:
+        >>> import io, numpy, pyarrow, pyarrow.parquet, kiln_arrow
+        >>> column = kiln_arrow.from_numpy({"x": numpy.zeros((10, 3))})
+        >>> file = io.BytesIO()
+        >>> kiln_arrow.write_table(pyarrow.table({"input": column}), file)
+        >>> pyarrow.parquet.read_table(file)["input"].type == column.type
+        True
+    """
+    write_tables([table], table.schema, where, options)
+
+
+def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, options: dict[str, Any]) -> None:
+    """Writes tables of one schema one after another as `write_table` does one; the first comes before the file does."""
+    rest = iter(tables)
+    table = next(rest, None)
+    sizes, largest = (np.zeros(0, np.int64), 0) if table is None else _row_sizes(table)
+    settings = _settings(schema, options)
+    row_limit = settings.pop("row_group_size", None)
+    if row_limit is not None and row_limit < 1:
+        raise ValueError(f"expected row_group_size of at least 1, found {row_limit}")
+    if largest:
+        settings.setdefault("write_batch_size", max(1, min(_BATCH_ROWS, _BATCH_BYTES // largest)))
+    writer = pq.ParquetWriter(where, schema, **settings)
+    try:
+        with writer:
+            while table is not None:
+                for first, last in _row_groups(sizes, row_limit):
+                    writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
+                table = next(rest, None)
+                sizes, _ = (sizes, 0) if table is None else _row_sizes(table)
+    except BaseException:
+        if isinstance(where, (str, os.PathLike)) and options.get("filesystem") is None:
+            with contextlib.suppress(OSError):  # nothing half-written is left
+                Path(where).unlink()
+        raise
+
+
+def _row_sizes(table: pa.Table) -> tuple[NDArray[np.int64], int]:
+    """Returns about how many bytes each row has, and how many the largest cell, which a value of Parquet can hold."""
+    sizes: NDArray[np.int64] = np.zeros(table.num_rows, np.int64)
+    largest = 0
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not has_kiln(column.type):
+            sizes += -(-column.nbytes // max(table.num_rows, 1))
+            continue
+        base = 0
+        for chunk in column.chunks:
+            for leaf in leaves(chunk):
+                cells = cells_of(leaf.storage)
+                lengths = cells.lengths if cells.valid is None else np.where(cells.valid, cells.lengths, 0)
+                longest = int(lengths.max(initial=0))
+                if longest > LIMIT:
+                    sentence = f"expected cells below 2 GiB, as Parquet can hold no more, found {longest} bytes"
+                    path = f"{name}.{leaf.path}" if leaf.path else name
+                    raise KilnError("size", sentence, path=path, row=base + leaf.row(int(lengths.argmax())))
+                largest = max(largest, longest)
+                np.add.at(sizes, base + (np.arange(len(lengths)) if leaf.rows is None else leaf.rows), lengths)
+            base += len(chunk)
+    return sizes, largest
+
+
+def _row_groups(sizes: NDArray[np.int64], row_limit: int | None) -> Iterator[tuple[int, int]]:
+    """Yields first and last row of each group, the last not included; one empty group where there are no rows."""
+    ends = np.cumsum(sizes)
+    first = before = 0
+    while True:
+        last = max(int(np.searchsorted(ends, before + ROW_GROUP_BYTES, side="right")), min(first + 1, len(sizes)))
+        if row_limit is not None:
+            last = min(last, first + row_limit)
+        yield first, last
+        if last == len(sizes):
+            return
+        first, before = last, int(ends[last - 1])
+
+
+def _settings(schema: pa.Schema, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the writer's settings: those given, with the columns of cells left out unless they are named."""
+    settings = dict(options)
+    kiln, others = _leaf_paths(schema, options)
+    if not kiln:
+        return settings
+    codec = options.get("compression", _DEFAULT_CODEC)
+    if not isinstance(codec, dict):
+        codec = {**dict.fromkeys(others, codec or "NONE"), **dict.fromkeys(kiln, "NONE")}
+    settings["compression"] = codec
+    level = options.get("compression_level")
+    if level is not None and not isinstance(level, dict):
+        settings["compression_level"] = dict.fromkeys(others, level)
+    if options.get("write_statistics", True) is True:
+        settings["write_statistics"] = others
+    if options.get("use_dictionary", True) is True:
+        # A column with an encoding of its own has no dictionary.
+        encoded = options.get("column_encoding") or ()
+        settings["use_dictionary"] = [path for path in others if path not in encoded]
+    return settings
+
+
+def _leaf_paths(schema: pa.Schema, options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Returns the Parquet paths of the columns of cells, and those of all other leaves."""
+    if not any(has_kiln(field.type) for field in schema):
+        return [], []
+    naming = {key: options[key] for key in ("use_compliant_nested_type", "version", "flavor") if key in options}
+    file = io.BytesIO()
+    # How a schema becomes paths is the writer's business, so it is asked.
+    pq.ParquetWriter(file, schema, **naming).close()
+    found = pq.ParquetFile(file).schema
+    paths = [found.column(index).path for index in range(len(found.names))]
+    kiln = [leaf for field in schema for leaf in _leaf_kinds(field.type)]
+    return (
+        [path for path, is_cells in zip(paths, kiln, strict=True) if is_cells],
+        [path for path, is_cells in zip(paths, kiln, strict=True) if not is_cells],
+    )
+
+
+def _leaf_kinds(data_type: pa.DataType) -> Iterator[bool]:
+    """Yields for each leaf of a type, in the order Parquet has them, whether it holds cells."""
+    if is_kiln(data_type):
+        yield True
+    elif isinstance(data_type, pa.BaseExtensionType):
+        yield from _leaf_kinds(data_type.storage_type)
+    elif pa.types.is_dictionary(data_type) or not data_type.num_fields:
+        yield False
+    else:
+        for index in range(data_type.num_fields):
+            yield from _leaf_kinds(data_type.field(index).type)
