@@ -251,9 +251,9 @@ class FlatSchema:
             raise SchemaMismatchError(extra.path, None, extra.describe())
 
 
-# The schema flattened last, as Arrow writes it, and what came of it: small tables come many of a kind. Not compared as
-# schemas: pyarrow takes dictionaries of extensions for equal that are over different storage.
-_latest: tuple[bytes, FlatSchema] = (b"", FlatSchema((), (), b""))
+# The schema of flat types flattened last, and what came of it: small tables come many of a kind. Not of other types:
+# pyarrow takes dictionaries of extensions for equal that are over different storage.
+_latest: tuple[Any, FlatSchema] = (pa.schema([]), FlatSchema((), (), b""))
 
 
 def flatten(schema: Any) -> FlatSchema:
@@ -266,14 +266,11 @@ def flatten(schema: Any) -> FlatSchema:
     [('a', 'b')]
     """
     global _latest
-    try:
-        written = schema.serialize().to_pybytes()
-    except pa.ArrowException:  # pyarrow cannot write a dictionary under some other encodings
-        return _flatten(schema)
     known, flat = _latest  # one look, so that threads do not see halves of two
-    if written != known:
+    if not schema.equals(known):
         flat = _flatten(schema)
-        _latest = written, flat
+        if all(field.data_type.id in _ENCODERS for field in flat.fields):
+            _latest = schema, flat
     return flat
 
 
