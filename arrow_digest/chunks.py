@@ -106,6 +106,8 @@ def _joined_pieces(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator
 
 
 def _combined(table: Any, each: Each) -> Any:
+    if any(_any_part(field.type, _is_joined_wrongly) for field in table.schema):
+        return table
     # Of one column, as a table: a chunked array by itself would be joined in Python.
     columns = each(lambda index: table.select([index]).combine_chunks().column(0), table.num_columns)
     return pa.Table.from_arrays(columns, schema=table.schema)
@@ -181,6 +183,8 @@ def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
     """Return whether a test holds for a type or one inside it."""
     if isinstance(data_type, pa.BaseExtensionType):
         return _any_part(data_type.storage_type, test)
+    if data_type.id == lib.Type_DICTIONARY:
+        return test(data_type) or _any_part(data_type.value_type, test)
     return test(data_type) or any(_any_part(data_type.field(i).type, test) for i in range(data_type.num_fields))
 
 
@@ -200,6 +204,12 @@ _WITH_OFFSETS = frozenset(
 
 def _looks_up(data_type: Any) -> bool:
     return _any_part(data_type, lambda part: part.id in _LOOKED_UP)
+
+
+def _is_joined_wrongly(data_type: Any) -> bool:
+    # pyarrow makes one dictionary of several, and takes the bits of half floats for integers while it does.
+    is_dictionary = data_type.id == lib.Type_DICTIONARY
+    return is_dictionary and _any_part(data_type.value_type, lambda part: part.id == lib.Type_HALF_FLOAT)
 
 
 def _has_inner_offsets(data_type: Any) -> bool:

@@ -219,3 +219,19 @@ result = {"hash": str(hash), "expected": str(arrow_digest.logical_hash(table)), 
     )
     assert found["hash"] == found["expected"]
     assert found["grown"] < 1 << 28
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda c: c, lambda c: pa.StructArray.from_arrays([c], ["x"])], ids=["flat", "struct"]
+)
+def test_dictionaries_of_half_floats_keep_their_values_when_chunks_are_small(wrap):
+    def halves(*bits):
+        return pa.array(np.array(bits, np.uint16).view(np.float16))
+
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), halves(31712, 1)),
+        pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), halves(64512)),
+    ]
+    chunked = pa.table({"c": pa.chunked_array([wrap(chunk) for chunk in chunks])})
+    plain = pa.table({"c": wrap(halves(31712, 1, 64512))})
+    assert ad.logical_hash(chunked) == ad.logical_hash(plain)
