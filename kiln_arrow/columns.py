@@ -125,6 +125,7 @@ def _objects(found: list[Leaf], ragged: str) -> dict[Any, NDArray[Any]]:
     count = sum(len(leaf.storage) for leaf in found)
     arrays: dict[Any, NDArray[Any]] = {}
     first: Front | None = None
+    is_ragged = False
     at = 0
     for leaf in found:
         for cell, entry in enumerate(fronts(leaf, cells_of(leaf.storage))):
@@ -132,7 +133,8 @@ def _objects(found: list[Leaf], ragged: str) -> dict[Any, NDArray[Any]]:
                 front, data = entry
                 row = leaf.row(cell)
                 first = first or front
-                if ragged == "raise" and front.tensors != first.tensors:
+                is_ragged |= front.tensors != first.tensors
+                if is_ragged and ragged == "raise":
                     sentence = (
                         f"expected every cell like the first, {_form(first)}, found {_form(front)}; "
                         "ragged='object' takes them"
@@ -144,7 +146,7 @@ def _objects(found: list[Leaf], ragged: str) -> dict[Any, NDArray[Any]]:
                         arrays[name] = np.empty(count, object)
                     arrays[name][at + cell] = tensor
         at += len(leaf.storage)
-    if first is not None and ragged == "raise":
+    if not is_ragged:
         # One form after all, in places that do not lie evenly.
         return {name: _stack(objects) for name, objects in arrays.items()}
     for array in arrays.values():
