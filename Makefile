@@ -9,7 +9,7 @@ OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyprojec
 SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-newest test-oldest test-portable sanitize lint golden smoke bench fuzz test-torch coverage clean
+.PHONY: demo test test-newest test-oldest test-portable sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
@@ -25,7 +25,9 @@ test-newest: $(NEWEST)/ready
 test-oldest: $(OLDEST)/ready
 	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
 
+# The golden vectors in every number of lanes that this CPU runs, too.
 test-portable: $(NEWEST)/ready
+	for lanes in 1 2 4; do ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest -q tests/digest/test_golden.py || exit 1; done
 	ARROW_DIGEST_KERNELS=portable $(NEWEST)/bin/python .ci/kernels.py portable
 	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest tests/digest $(PYTEST_ARGS)
 
@@ -60,11 +62,20 @@ fuzz: $(NEWEST)/ready
 # torch is large, so it is tested apart from the rest.
 test-torch: $(VENVS)/wheel
 	bash .ci/venv $(VENVS)/torch $(PYTHON) $$($(PYTHON) .ci/requirements.py torch)
-	KILN_TEST_TORCH=1 $(VENVS)/torch/bin/pytest tests/kiln/test_torch.py $(PYTEST_ARGS)
+	KILN_TEST_TORCH=1 $(VENVS)/torch/bin/pytest tests/kiln/test_torch.py tests/kiln/test_arrow_torch.py $(PYTEST_ARGS)
+
+# So is Lance.
+test-lance: $(VENVS)/wheel
+	bash .ci/venv $(VENVS)/lance $(PYTHON) $$($(PYTHON) .ci/requirements.py lance)
+	KILN_TEST_LANCE=1 $(VENVS)/lance/bin/pytest tests/kiln/test_arrow_lance.py $(PYTEST_ARGS)
+
+# Two hundred processes that read tensors from Parquet, each of which has to end with status 0.
+clean-exits: $(NEWEST)/ready
+	$(NEWEST)/bin/python benchmarks/clean_exits.py 200
 
 # Branches that only golden vectors reach are not covered by claims.
 coverage: $(NEWEST)/ready
-	$(NEWEST)/bin/pytest -m "not golden" --cov --cov-report=term $(PYTEST_ARGS)
+	$(NEWEST)/bin/pytest -p no:arrow_digest -m "not golden" --cov --cov-report=term $(PYTEST_ARGS)
 
 $(VENVS)/wheel: $(TOOLS)/ready $(SOURCES)
 	rm -rf dist build

@@ -21,6 +21,7 @@ found = [
         [Path(sys.argv[1]) / "arrow-digest", "hash", "t.parquet"], capture_output=True, text=True, check=True
     ).stdout.split()[0],
 ]
+subprocess.run([Path(sys.argv[1]) / "kiln-arrow", "--version"], capture_output=True, check=True)
 if found != [EXPECTED] * 3:
     sys.exit(f"smoke: expected {EXPECTED}, found {found}")
 print(f"smoke: Python {sys.version.split()[0]}, pyarrow {pa.__version__}, {kiln_arrow.__name__}: ok")
