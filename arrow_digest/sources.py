@@ -33,6 +33,8 @@ _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 16
 # No schema message of a stream that cannot be measured is longer.
 _METADATA_LIMIT = 1 << 28
+# A column chunk with a dictionary that takes less per value holds indices all through.
+_INDEX_BYTES = 4
 # All column readers together buffer about this much.
 _READ_BYTES = 32 << 20
 
@@ -202,7 +204,12 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
         metadata = pq.read_metadata(handle)
         buffer_size = min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20)
         parquet = pq.ParquetFile(
-            handle, metadata=metadata, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
+            handle,
+            metadata=metadata,
+            read_dictionary=_dictionary_columns(metadata),
+            pre_buffer=False,
+            buffer_size=buffer_size,
+            page_checksum_verification=True,
         )
         schema = parquet.schema_arrow
         if leaves is not None:
@@ -212,6 +219,28 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
         # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
         raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
     return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads, leaves))
+
+
+def _dictionary_columns(metadata: Any) -> list[str]:
+    """Return the text and binary columns that are best read as they lie there: as indices into a dictionary.
+
+    They hash as their values all the same, and take less time and memory. A column whose dictionary became too large
+    while it was written holds its values plainly from there on; making indices for those would cost more than it saves.
+    """
+    chunks = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    names = []
+    for index in range(metadata.num_columns):
+        column = metadata.schema.column(index)
+        if column.physical_type == "BYTE_ARRAY" and column.max_repetition_level == 0 and "." not in column.path:
+            parts = [chunk.column(index) for chunk in chunks]
+            if parts and all(p.has_dictionary_page and _holds_indices(p) for p in parts):
+                names.append(column.path)
+    return names
+
+
+def _holds_indices(chunk: Any) -> bool:
+    # A plain value takes four bytes and its own; an index takes up to four, and mostly two.
+    return bool(chunk.total_uncompressed_size < _INDEX_BYTES * chunk.num_values)
 
 
 def _parquet_batches(
