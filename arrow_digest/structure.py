@@ -1,6 +1,6 @@
 """Arrays as plain checked descriptions: where each buffer lies, and that nothing points outside.
 
-Implements "Structure is checked, values are not" of the arrow0 specification. Arrow arrays from a
+Implements "Sound structure is required, sound values are not" of the arrow0 specification. Arrow arrays from a
 file or another library may claim offsets, view lengths, dictionary indices or run ends that reach
 outside their buffers. `describe` reads no byte before it knows that the byte is there, and returns a
 `Node` that the encoders follow without another check. What the values mean is nobody's business here:

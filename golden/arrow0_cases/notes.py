@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NOTES = {
     "AndedValidity": (
-        "A row is null where the leaf or any struct above it is null. Hashing the child's own validity, or "
+        "A null struct makes its leaves null in that row, whatever they hold. Hashing the child's own validity, or "
         "ORing the two, gives another digest."
     ),
     "BatchBorders": "The digest does not see where a record batch ends.",
@@ -13,8 +13,8 @@ NOTES = {
         "that belong to nobody."
     ),
     "Collision": (
-        "Different records that arrow0 cannot tell apart, because a null is one zero byte and rows are not "
-        "counted. The equality is part of the specification."
+        "Different records that arrow0 cannot tell apart, since a null adds a byte that other values begin with, and "
+        "nothing marks a row. The equality is part of the specification."
     ),
     "DictionaryEncoding": (
         "A dictionary column hashes as the values it stands for; a null index and a null entry are the same null."
@@ -26,7 +26,7 @@ NOTES = {
         "digest that depends on them read what is not there."
     ),
     "IntegerWidth": "An integer's sign and width are part of the type encoding; its bytes are little-endian.",
-    "IpcStream": "A stream is whole only if it ends with its end-of-stream marker and nothing after it.",
+    "IpcStream": "A stream closes with its end-of-stream marker, and nothing follows it.",
     "ListLayout": (
         "Every list layout hashes as a length and its items; list sizes and item names are not part of the type."
     ),
