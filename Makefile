@@ -29,7 +29,7 @@ test-oldest: $(OLDEST)/ready
 test-portable: $(NEWEST)/ready
 	for lanes in $$($(NEWEST)/bin/python .ci/kernels.py lanes); do ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest -q tests/digest/test_golden.py || exit 1; done
 	ARROW_DIGEST_KERNELS=portable $(NEWEST)/bin/python .ci/kernels.py portable
-	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest tests/digest $(PYTEST_ARGS)
+	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
 
 # The C library under AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(NEWEST)/ready
