@@ -9,27 +9,26 @@ OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyprojec
 SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-newest test-oldest test-portable sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage clean
+.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
 
-# The tests run against the installed wheel: with the newest and the oldest supported pyarrow, and once more without
-# the C library.
-test: test-newest test-oldest test-portable
+# The tests run against the installed wheel: all of them with the newest pyarrow and the C library, and all of them with
+# the oldest supported pyarrow and without it. What touches the C library also runs with the oldest pyarrow, and the
+# golden vectors in every number of lanes that this CPU has.
+test: test-newest test-oldest
 
 test-newest: $(NEWEST)/ready
 	$(NEWEST)/bin/python .ci/kernels.py $${ARROW_DIGEST_REQUIRE_NATIVE:+native}
 	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
+	for lanes in $$($(NEWEST)/bin/python .ci/kernels.py lanes); do \
+	    ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest -q tests/digest/test_golden.py || exit 1; done
 
 test-oldest: $(OLDEST)/ready
-	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
-
-# The golden vectors in every number of lanes that this CPU runs, too.
-test-portable: $(NEWEST)/ready
-	for lanes in $$($(NEWEST)/bin/python .ci/kernels.py lanes); do ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest -q tests/digest/test_golden.py || exit 1; done
-	ARROW_DIGEST_KERNELS=portable $(NEWEST)/bin/python .ci/kernels.py portable
-	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
+	ARROW_DIGEST_KERNELS=portable $(OLDEST)/bin/python .ci/kernels.py portable
+	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
+	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS) tests/digest/test_native.py tests/digest/test_golden.py
 
 # The C library under AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(NEWEST)/ready
