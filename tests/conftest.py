@@ -12,6 +12,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_configure(config):
     """Where the installed wheel is what has to be tested, make sure that it is."""
     if os.environ.get("KILN_TEST_INSTALLED"):
+        os.environ["PYTHONSAFEPATH"] = "1"  # nor may the processes that tests start import from here
         import arrow_digest
         import kiln_arrow
 

@@ -24,7 +24,8 @@ LIMIT_SECONDS = 60
 def environment(**changes):
     """The environment of a child: this one, the package that these tests import, and `changes`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LC_", "LANG"))}
-    source = {} if IS_INSTALLED else {"PYTHONPATH": str(PACKAGE_PARENT)}
+    # An installed package is not to be hidden by a source tree that the tests happen to be run from.
+    source = {"PYTHONSAFEPATH": "1"} if IS_INSTALLED else {"PYTHONPATH": str(PACKAGE_PARENT)}
     return {**kept, **source, **changes}
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
+from hypothesis import reject
 
 Value = Any
 
@@ -356,6 +357,8 @@ def _dictionary(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
         extra = [noise.rng.choice([*slots, None]) for _ in range(2)] + [noise.value(value_type) for _ in range(2)]
         entries += extra[: max(0, capacity - len(entries))]
         noise.rng.shuffle(entries)
+    if len(entries) > capacity:
+        reject()  # what lies under nulls took more entries than the index type has numbers: draw another layout
     places: dict[str, list[int]] = {}
     for i, v in enumerate(entries):
         places.setdefault(repr(v), []).append(i)
