@@ -281,9 +281,9 @@ def test_both_agree_where_types_are_deepest(depth):
 
 
 def test_the_second_decoder_imports_neither_package_nor_numpy():
-    script = "import sys; from helpers import kiln_model; print(*sys.modules)"
+    script = "import sys; sys.path.insert(0, sys.argv[1]); from helpers import kiln_model; print(*sys.modules)"
     tests = str(Path(__file__).parents[1])
-    result = subprocess.run([sys.executable, "-c", script], cwd=tests, capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", script, tests], capture_output=True, text=True, check=True)
     assert {"kiln_arrow", "arrow_digest", "numpy", "ml_dtypes"}.isdisjoint(result.stdout.split())
 
 
