@@ -108,9 +108,18 @@ def _stream(table: Any) -> bytes:
     return b"".join(bytes(part) for chunk in chunks for part in portable.encode(chunk))
 
 
-def test_one_row_chunks_cost_a_bounded_multiple(against_floor: Any) -> None:
+ONE_ROW_COLUMNS = {
+    "integers and strings": lambda rows, i: _integers(rows) if i % 2 else _strings(rows, 16),
+    "dictionaries": lambda rows, _: pa.array([f"v{row % 50}" for row in range(rows)]).dictionary_encode(),
+    "structs": lambda rows, _: pa.StructArray.from_arrays([_integers(rows), _strings(rows, 16)], ["a", "b"]),
+    "lists": lambda rows, _: pa.array([[row] for row in range(rows)]),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_ROW_COLUMNS)
+def test_one_row_chunks_cost_a_bounded_multiple(kind: str, against_floor: Any) -> None:
     rows = 25_000
-    whole = pa.table({f"c{i}": _integers(rows) if i % 2 else _strings(rows, 16) for i in range(10)})
+    whole = pa.table({f"c{i}": ONE_ROW_COLUMNS[kind](rows, i) for i in range(10)})
     chunked = pa.concat_tables([whole.slice(row, 1) for row in range(rows)])
     against_floor(lambda: ad.logical_hash(chunked), lambda: ad.logical_hash(whole), goal=50, speed=False)
 
