@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,10 @@ ROW_GROUP_BYTES = 256 << 20
 _BATCH_BYTES = 64 << 20
 _BATCH_ROWS = 1024
 
+# pyarrow reads cells in half the time when a column chunk is one page, as it never has to move what it has gathered.
+# The size of pages is one for all columns: the others must be so small that theirs stay small too.
+_OTHERS_SHARE = 16
+
 _DEFAULT_CODEC = "snappy"
 
 
@@ -33,8 +37,8 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
     """Writes a table as Parquet, its Kiln columns in a way that reads fast.
 
     The columns of cells are uncompressed, as tensors seldom shrink, and without dictionary or statistics, which would
-    make filters on a dataset fail. Row groups have at most 256 MiB, or one row. All other columns are written as
-    `pyarrow.parquet.write_table` does.
+    make filters on a dataset fail. Row groups have at most 256 MiB, or one row, and where cells are nearly all of a
+    table, each of their column chunks is one page. All other columns are written as `pyarrow.parquet.write_table` does.
 
     Args:
         table: The table.
@@ -61,21 +65,19 @@ def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, opti
     """Writes tables of one schema one after another as `write_table` does one; the first comes before the file does."""
     rest = iter(tables)
     table = next(rest, None)
-    sizes, largest = (np.zeros(0, np.int64), 0) if table is None else _row_sizes(table)
-    settings = _settings(schema, options)
+    sizes = _sizes_of(table)
+    settings = _settings(schema, options, sizes)
     row_limit = settings.pop("row_group_size", None)
     if row_limit is not None and row_limit < 1:
         raise ValueError(f"expected row_group_size of at least 1, found {row_limit}")
-    if largest:
-        settings.setdefault("write_batch_size", max(1, min(_BATCH_ROWS, _BATCH_BYTES // largest)))
     writer = pq.ParquetWriter(where, schema, **settings)
     try:
         with writer:
             while table is not None:
-                for first, last in _row_groups(sizes, row_limit):
+                for first, last in _row_groups(sizes.rows, row_limit):
                     writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
                 table = next(rest, None)
-                sizes, _ = (sizes, 0) if table is None else _row_sizes(table)
+                sizes = _sizes_of(table)
     except BaseException:
         if isinstance(where, (str, os.PathLike)) and options.get("filesystem") is None:
             with contextlib.suppress(OSError):  # nothing half-written is left
@@ -83,13 +85,20 @@ def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, opti
         raise
 
 
-def _row_sizes(table: pa.Table) -> tuple[NDArray[np.int64], int]:
-    """Returns about how many bytes each row has, and how many the largest cell, which a value of Parquet can hold."""
-    sizes: NDArray[np.int64] = np.zeros(table.num_rows, np.int64)
-    largest = 0
-    for name, column in zip(table.column_names, table.columns, strict=True):
+class _Sizes(NamedTuple):
+    rows: NDArray[np.int64]  # about how many bytes each row has
+    largest: int  # the bytes of the largest cell
+    others: int  # about how many bytes the columns without cells have
+
+
+def _sizes_of(table: pa.Table | None) -> _Sizes:
+    """Returns the sizes in a table, none of whose cells is too large for Parquet."""
+    rows: NDArray[np.int64] = np.zeros(0 if table is None else table.num_rows, np.int64)
+    largest = others = 0
+    for name, column in [] if table is None else zip(table.column_names, table.columns, strict=True):
         if not has_kiln(column.type):
-            sizes += -(-column.nbytes // max(table.num_rows, 1))
+            others += column.nbytes
+            rows += -(-column.nbytes // max(len(rows), 1))
             continue
         base = 0
         for chunk in column.chunks:
@@ -102,9 +111,9 @@ def _row_sizes(table: pa.Table) -> tuple[NDArray[np.int64], int]:
                     path = f"{name}.{leaf.path}" if leaf.path else name
                     raise KilnError("size", sentence, path=path, row=base + leaf.row(int(lengths.argmax())))
                 largest = max(largest, longest)
-                np.add.at(sizes, base + (np.arange(len(lengths)) if leaf.rows is None else leaf.rows), lengths)
+                np.add.at(rows, base + (np.arange(len(lengths)) if leaf.rows is None else leaf.rows), lengths)
             base += len(chunk)
-    return sizes, largest
+    return _Sizes(rows, largest, others)
 
 
 def _row_groups(sizes: NDArray[np.int64], row_limit: int | None) -> Iterator[tuple[int, int]]:
@@ -121,9 +130,11 @@ def _row_groups(sizes: NDArray[np.int64], row_limit: int | None) -> Iterator[tup
         first, before = last, int(ends[last - 1])
 
 
-def _settings(schema: pa.Schema, options: dict[str, Any]) -> dict[str, Any]:
+def _settings(schema: pa.Schema, options: dict[str, Any], sizes: _Sizes) -> dict[str, Any]:
     """Returns the writer's settings: those given, with the columns of cells left out unless they are named."""
     settings = dict(options)
+    if sizes.largest:
+        settings.setdefault("write_batch_size", max(1, min(_BATCH_ROWS, _BATCH_BYTES // sizes.largest)))
     kiln, others = _leaf_paths(schema, options)
     if not kiln:
         return settings
@@ -131,6 +142,10 @@ def _settings(schema: pa.Schema, options: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(codec, dict):
         codec = {**dict.fromkeys(others, codec or "NONE"), **dict.fromkeys(kiln, "NONE")}
     settings["compression"] = codec
+    # A page that is compressed is taken as a whole, so it had better be small.
+    plain = all(str(codec.get(path, "NONE")).upper() in {"NONE", "UNCOMPRESSED"} for path in kiln)
+    if plain and sizes.largest and sizes.others * _OTHERS_SHARE <= sizes.rows.sum():
+        settings.setdefault("data_page_size", ROW_GROUP_BYTES)
     level = options.get("compression_level")
     if level is not None and not isinstance(level, dict):
         settings["compression_level"] = dict.fromkeys(others, level)

@@ -123,6 +123,33 @@ def test_row_groups_are_cut_by_rows_too():
         written(table, row_group_size=0)
 
 
+@pytest.mark.parametrize(
+    ("others", "options", "expected"),
+    [
+        (8, {}, 256 << 20),
+        (200, {}, None),  # as large as a fourth of the cells
+        (8, {"data_page_size": 4096}, 4096),
+        (8, {"compression": "zstd"}, 256 << 20),  # the cells are not compressed
+        (8, {"compression": {"c": "zstd"}}, None),
+        (8, {"compression": {"c": "none"}}, 256 << 20),
+    ],
+)
+def test_pages_are_as_large_as_row_groups_where_cells_are_nearly_all_of_a_table(others, options, expected, monkeypatch):
+    settings = []
+
+    class Spy(pq.ParquetWriter):
+        def __init__(self, where, schema, **given):
+            settings.append(given)
+            super().__init__(where, schema, **given)
+
+    monkeypatch.setattr(pq, "ParquetWriter", Spy)
+    cells = kiln_arrow.from_numpy({"x": np.arange(1000.0).reshape(10, 100)})
+    table = pa.table({"c": cells, "n": pa.array([b"x" * others] * 10)})
+    file = written(table, **options)
+    assert settings[-1].get("data_page_size") == expected
+    assert pq.read_table(file) == table
+
+
 def test_a_cell_that_parquet_cannot_hold_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr("kiln_arrow.parquet.LIMIT", 100)
     cells = kiln_arrow.array([{}, {}, {"x": np.arange(3)}])
