@@ -132,9 +132,22 @@ def _size(data: Any, enough: int = _SMALL_BYTES) -> int:
 def _row_size(table: Any) -> int:
     """Return about how many bytes a row of a table takes, from a sample: asking every chunk takes too long."""
     rows = table.num_rows
-    sample = range(0, rows, max(rows // _SAMPLE_ROWS, 1))
-    size = sum(_column_size(column) for row in sample for column in table.slice(row, 1).columns)
+    sample = [table.slice(row, 1) for row in range(0, rows, max(rows // _SAMPLE_ROWS, 1))]
+    size = sum(_sample_size([row.column(index) for row in sample]) for index in range(table.num_columns) if sample)
     return size // max(len(sample), 1) or 1
+
+
+def _sample_size(rows: list[Any]) -> int:
+    size = sum(_column_size(row) for row in rows)
+    # A row of a dictionary array has all of the dictionary with it, of which joining makes one.
+    if rows[0].type.id == lib.Type_DICTIONARY and _buffer_size(rows) == rows[0].get_total_buffer_size():
+        size -= sum(_column_size(row.chunk(0).dictionary) for row in rows)
+    return size
+
+
+def _buffer_size(arrays: list[Any]) -> int:
+    """Return how many bytes the buffers of some arrays of one type have, each counted once."""
+    return int(pa.chunked_array([chunk for array in arrays for chunk in array.iterchunks()]).get_total_buffer_size())
 
 
 def _column_size(column: Any) -> int:
@@ -166,11 +179,13 @@ def _require_joinable(table: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
     It is made sure that pyarrow has looked at the first and last offset of each chunk; the offsets between are only
     shifted. Everything else would reach into foreign memory, or become something that looks sound.
     """
-    _require_valid_column(table, index, leaves)
     column = table.column(index)
     # Full validation also looks at what values mean. Only a broken structure is refused.
+    if _looks_up(column.type) and _is_valid(column):
+        return
+    _require_valid_column(table, index, leaves)
     if _looks_up(column.type):
-        sound = _is_valid(column) or _is_valid(_blind(column))
+        sound = _is_valid(_blind(column))
     else:
         sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
     if not sound:
@@ -220,11 +235,20 @@ def _has_inner_offsets(data_type: Any) -> bool:
 
 
 def _distinct(column: Any) -> Iterator[Any]:
-    """Yield one of the chunks that are slices of the same array: validating one looks at all that is inside them."""
+    """Yield one of the chunks that are slices of the same array: validating one looks at all that is inside them.
+
+    Only chunks with an offset count as slices. What a file holds begins at 0, and two of its batches can be made to
+    lie over each other and still differ in their lengths.
+    """
+    if not column.num_chunks:
+        return
+    one_memory = column.get_total_buffer_size() == column.chunk(0).get_total_buffer_size()
     seen = set()
     for chunk in column.iterchunks():
+        if one_memory and chunk.offset and seen:
+            continue
         memory = tuple(buffer.address for buffer in chunk.buffers()[1:] if buffer is not None)
-        if memory not in seen:
+        if memory not in seen or not chunk.offset:
             seen.add(memory)
             yield chunk
 

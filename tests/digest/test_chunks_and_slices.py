@@ -235,3 +235,28 @@ def test_dictionaries_of_half_floats_keep_their_values_when_chunks_are_small(wra
     chunked = pa.table({"c": pa.chunked_array([wrap(chunk) for chunk in chunks])})
     plain = pa.table({"c": wrap(halves(31712, 1, 64512))})
     assert ad.logical_hash(chunked) == ad.logical_hash(plain)
+
+
+def test_chunks_that_share_one_dictionary_or_have_their_own_hash_alike(monkeypatch):
+    monkeypatch.setattr(chunks, "_PIECE_ROWS", 10)
+    values = pa.array([f"v{row % 7}" for row in range(100)])
+    encoded = values.dictionary_encode()
+    shared = pa.table({"c": pa.chunked_array([encoded.slice(row, 1) for row in range(100)])})
+    own = pa.table({"c": pa.chunked_array([values.slice(row, 1).dictionary_encode() for row in range(100)])})
+    assert len({H(table) for table in (pa.table({"c": values}), shared, own)}) == 1
+
+
+def test_slices_count_as_looked_at_once_their_array_is_and_whole_arrays_never():
+    array = pa.StructArray.from_arrays([pa.array(["a", "bc", "d"])], ["s"])
+    others = [pa.StructArray.from_arrays([pa.array([text])], ["s"]) for text in "xyz"]
+    whole = array.slice(0, 2)
+    for parts, looked_at in [
+        ([], 0),
+        ([array], 1),
+        ([array, array.slice(1), array.slice(2)], 1),
+        ([array.slice(1), array.slice(2)], 1),
+        ([array, whole], 2),
+        ([*others, array.slice(1), array.slice(2), array], 5),
+    ]:
+        found = list(chunks._distinct(pa.chunked_array(parts, type=array.type)))
+        assert len(found) == looked_at
