@@ -96,7 +96,7 @@ def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
 def _joined_pieces(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
     each(lambda index: _require_joinable(table, index, leaves), table.num_columns)
     step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
-    for piece in _pieces(table, step):
+    for piece in _pieces(table, step, each):
         if piece is not table:
             _require_valid(piece, leaves)  # where a chunk was cut
         joined_piece = piece
@@ -113,20 +113,28 @@ def _combined(table: Any, each: Each) -> Any:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _pieces(table: Any, step: int) -> Iterator[Any]:
+def _pieces(table: Any, step: int, each: Each) -> Iterator[Any]:
     """Cut a table every `step` rows, and again where some of its rows are much larger than the others."""
     for start in range(0, table.num_rows, step):
         piece = table if step >= table.num_rows else table.slice(start, step)
-        if piece.num_rows > 1 and _size(piece, enough=4 * _PIECE_BYTES) > 4 * _PIECE_BYTES:
-            yield from _pieces(piece, (piece.num_rows + 1) // 2)
+        if piece.num_rows > 1 and _is_huge(piece, each):
+            yield from _pieces(piece, (piece.num_rows + 1) // 2, each)
         else:
             yield piece
 
 
-def _size(data: Any, enough: int = _SMALL_BYTES) -> int:
-    """Return at least the bytes of some rows, exactly if their buffers have more than `enough`: that takes long."""
-    bound = int(data.get_total_buffer_size())
-    return bound if bound <= enough else sum(_column_size(column) for column in data.columns)
+def _is_huge(table: Any, each: Each) -> bool:
+    def total(size: Callable[[Any], int]) -> int:
+        return sum(each(lambda index: size(table.column(index)), table.num_columns))
+
+    # What the buffers have is found soon, what the rows have of it takes long.
+    return total(_buffer_size) > 4 * _PIECE_BYTES and total(_column_size) > 4 * _PIECE_BYTES
+
+
+def _size(batch: Any) -> int:
+    """Return at least the bytes of some rows, exactly if their buffers have many: that takes long."""
+    bound = _buffer_size(batch)
+    return bound if bound <= _SMALL_BYTES else sum(_column_size(column) for column in batch.columns)
 
 
 def _row_size(table: Any) -> int:
@@ -140,14 +148,18 @@ def _row_size(table: Any) -> int:
 def _sample_size(rows: list[Any]) -> int:
     size = sum(_column_size(row) for row in rows)
     # A row of a dictionary array has all of the dictionary with it, of which joining makes one.
-    if rows[0].type.id == lib.Type_DICTIONARY and _buffer_size(rows) == rows[0].get_total_buffer_size():
+    if rows[0].type.id == lib.Type_DICTIONARY and _buffer_size(_concatenated(rows)) == _buffer_size(rows[0]):
         size -= sum(_column_size(row.chunk(0).dictionary) for row in rows)
     return size
 
 
-def _buffer_size(arrays: list[Any]) -> int:
-    """Return how many bytes the buffers of some arrays of one type have, each counted once."""
-    return int(pa.chunked_array([chunk for array in arrays for chunk in array.iterchunks()]).get_total_buffer_size())
+def _concatenated(columns: list[Any]) -> Any:
+    return pa.chunked_array([chunk for column in columns for chunk in column.iterchunks()])
+
+
+def _buffer_size(data: Any) -> int:
+    """Return how many bytes the buffers of some data have, each counted once."""
+    return int(data.get_total_buffer_size())
 
 
 def _column_size(column: Any) -> int:
@@ -242,8 +254,8 @@ def _distinct(column: Any) -> Iterator[Any]:
     """
     if not column.num_chunks:
         return
-    one_memory = column.get_total_buffer_size() == column.chunk(0).get_total_buffer_size()
-    seen = set()
+    one_memory = _buffer_size(column) == _buffer_size(column.chunk(0))
+    seen: set[tuple[int, ...]] = set()
     for chunk in column.iterchunks():
         if one_memory and chunk.offset and seen:
             continue
