@@ -1,0 +1,417 @@
+"""Every worked example in the specifications, and in golden/README.md, is what happens.
+
+Each is worked out twice: by the packages, and by the second opinions that were written from the specifications alone.
+What the words of the examples mean is in helpers/spec_examples.py, and in each page's own list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from functools import reduce
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import arrow_digest as ad
+import kiln_arrow
+from arrow_digest.schema import encode_type
+from digest import test_golden_data as golden_data
+from helpers import ipc_bytes, kiln_model, spec_model
+from helpers.spec_examples import examples
+from kiln import test_second_opinion as second_opinion
+from kiln_arrow.typetext import tokens as tokens_of
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "docs/spec/arrow0.md", ROOT / "docs/spec/kiln.md", ROOT / "docs/spec/kiln-in-arrow.md"]
+README = ROOT / "golden/README.md"
+
+# Sections that hold no rule about bytes of their own: how to read the page, and lists of what other sections say.
+WITHOUT_RULES = {"arrow0: the logical hash of records", "Kiln", "Kiln in Arrow", "What is published and what is not"}
+
+REFUSALS = (ad.ArrowDigestError, kiln_arrow.KilnError)
+
+
+def agreed(ours, theirs):
+    assert ours == theirs
+    return ours
+
+
+# --- The words of arrow0's examples
+
+
+def encoded(data_type):
+    """The encoding of a type."""
+    ours = encode_type(data_type)
+    return agreed(ours, spec_model.type_bytes(data_type))
+
+
+def table_of(column):
+    return column if isinstance(column, pa.Table) else pa.table({"c": column})
+
+
+def values(column):
+    """What the digest of a column's only leaf is fed after its type."""
+    table = table_of(column)
+    (explained,) = ad.explain(table, byte_count=1 << 16, threads=1).columns
+    assert explained.is_all
+    _, ((_, stream, _),) = spec_model.preimages(table)
+    agreed(explained.type_bytes + explained.first_bytes, stream)
+    return explained.first_bytes
+
+
+def fields(schema):
+    """What the combined digest is fed of a schema."""
+    table = pa.schema(schema).empty_table()
+    ours = b"".join(data for _, data in ad.explain(table, threads=1).fields)
+    return agreed(ours, spec_model.preimages(table)[0])
+
+
+def combined(table):
+    """What the combined digest is fed."""
+    explained = ad.explain(table, byte_count=1 << 16, threads=1)
+    schema = b"".join(data for _, data in explained.fields)
+    fed = schema + b"".join(column.column.digest for column in explained.columns)
+    for column in explained.columns:
+        assert column.column.digest == sha3(column.type_bytes + column.first_bytes)
+    assert sha3(fed) == explained.logical.digest == spec_model.record_digest(table)
+    return fed
+
+
+def record_hash(table, function="sha3-256"):
+    """The hash of a table."""
+    return agreed(ad.logical_hash(table, function=function).digest, spec_model.record_digest(table, function))
+
+
+def validity(column):
+    """What the validity digest of a column's only leaf is fed."""
+    table = table_of(column)
+    _, ((_, _, valid),) = spec_model.preimages(table)
+    digest = ad.RecordDigest(table.schema, validity=True)
+    digest.update(table)
+    assert sha3(bytes(valid)) == digest.columns()[0].validity_digest
+    return bytes(valid)
+
+
+def sha3(data):
+    return hashlib.sha3_256(data).digest()
+
+
+def read(data):
+    """The hash of the records in a file's bytes."""
+    return ad.logical_hash(io.BytesIO(data)).digest
+
+
+def multihash(name, digest):
+    """A hash with its code, in bytes."""
+    codes = {f"arrow0-{function}": code for function, code in spec_model.HASH_CODES.items()}
+    code = {**codes, "sha2-256": 0x12, "sha3-256": 0x16, "blake3": 0x1E}[name]
+    made = ad.Multihash(code, digest)
+    assert golden_data.multihash(made.encode(), {code}) == (code, digest)
+    assert made.name == name
+    return bytes(made)
+
+
+def parse(text):
+    """The bytes of a hash written as text."""
+    codes = {*spec_model.HASH_CODES.values(), 0x12, 0x16, 0x1E}
+    try:
+        theirs = golden_data.multihash(text, codes)
+    except golden_data.Refused as refused:
+        theirs = str(refused)
+    try:
+        parsed = ad.Multihash.parse(text)
+    except ad.MultihashError as error:
+        assert error.rule == theirs
+        raise
+    assert (parsed.code, parsed.digest) == theirs
+    return bytes(parsed)
+
+
+def array(data_type, length, *buffers, null_count=-1, children=None):
+    """An array made of buffers: None for none, or NumPy arrays and bytes."""
+    made = [None if buffer is None else pa.py_buffer(buffer) for buffer in buffers]
+    return pa.Array.from_buffers(data_type, length, made, null_count, children=children)
+
+
+def lists_in_lists(count):
+    """So many levels of lists around an int8."""
+    return reduce(lambda inner, _: pa.list_(inner), range(count), pa.int8())
+
+
+ARROW0 = {
+    **{"pa": pa, "np": np, "array": array, "lists_in_lists": lists_in_lists},
+    **{"encoded": encoded, "values": values, "fields": fields, "combined": combined, "validity": validity},
+    **{"record_hash": record_hash, "sha3": sha3, "multihash": multihash, "parse": parse},
+    **{"stream": ipc_bytes.write, "read": read, "hashlib": hashlib},
+}
+
+
+# --- The words of Kiln's examples
+
+
+def as_bytes(data):
+    return bytes.fromhex(data) if isinstance(data, str) else bytes(data)
+
+
+def encode(tensors):
+    """The directory of some tensors."""
+    data = kiln_arrow.encode(tensors)
+    assert second_opinion.agree_on_directory(data)[0] == "accepted"
+    assert second_opinion.seen(kiln_arrow.Directory(_pairs(tensors)).tensors) == kiln_model.check_directory(data)
+    return data
+
+
+def _pairs(tensors):
+    """The tensors in the order in which a directory has them, and as NumPy has them in memory."""
+    pairs = sorted(tensors.items(), key=lambda pair: pair[0].encode()) if isinstance(tensors, dict) else tensors
+    return [
+        (name, tensor if isinstance(tensor, kiln_arrow.Opaque) else np.asarray(tensor, tensor.dtype.newbyteorder("<")))
+        for name, tensor in pairs
+    ]
+
+
+def payload(tensor):
+    """The payload of a tensor that is alone in a directory."""
+    data = encode([(None, tensor)])
+    (entry,) = kiln_model.check_directory(data)
+    return agreed(data[192 : 192 + len(entry.payload)], entry.payload)
+
+
+def decode(data):
+    """The tensors in a directory."""
+    second_opinion.agree_on_directory(as_bytes(data))
+    return kiln_arrow.decode(as_bytes(data))
+
+
+def changed(data, at, put):
+    """The same bytes but for some of them."""
+    put = bytes.fromhex(put)
+    return data[:at] + put + data[at + len(put) :]
+
+
+def u64(*numbers):
+    """Numbers of eight bytes, as hex."""
+    return b"".join(number.to_bytes(8, "little") for number in numbers).hex()
+
+
+def parse_type(text):
+    """A parsed type text."""
+    second_opinion.agree_on_type_text(text)
+    return kiln_arrow.parse_type(text)
+
+
+def tokens(text):
+    """What the schema hash is fed."""
+    fed = b"".join(token.encode() + b"\0" for token in tokens_of(parse_type(text)))
+    state = 14695981039346656037
+    for byte in fed:
+        state = (state ^ byte) * 1099511628211 % 2**64
+    assert state == kiln_arrow.schema_hash(text) == kiln_model.schema_hash(text)
+    return fed
+
+
+def schema_hash(text):
+    """The schema hash of a type."""
+    return agreed(kiln_arrow.schema_hash(text), kiln_model.schema_hash(text))
+
+
+def freeze(text, value):
+    """The bytes of a value."""
+    data = kiln_arrow.freeze(text, value)
+    assert second_opinion.agree_on_value(text, data)[0] == "accepted"
+    assert kiln_arrow.freeze(text, kiln_arrow.thaw(text, data)) == data
+    return data
+
+
+def thaw(text, data):
+    """The value of a type that bytes hold."""
+    second_opinion.agree_on_value(text, as_bytes(data))
+    return kiln_arrow.thaw(text, as_bytes(data))
+
+
+def frame(text, value):
+    """The bytes of a frame and its value."""
+    data = kiln_arrow.frame(text, value)
+    assert second_opinion.agree_on_frame(text, data)[0] == "accepted"
+    return data
+
+
+def unframe(text, data):
+    """The value behind a frame."""
+    second_opinion.agree_on_frame(text, as_bytes(data))
+    return kiln_arrow.unframe(text, as_bytes(data))
+
+
+KILN = {
+    **{"pa": pa, "np": np, "ml_dtypes": ml_dtypes, "kiln_arrow": kiln_arrow, "Opaque": kiln_arrow.Opaque},
+    **{"encode": encode, "payload": payload, "decode": decode, "changed": changed, "u64": u64},
+    **{"parse_type": parse_type, "tokens": tokens, "schema_hash": schema_hash},
+    **{"freeze": freeze, "thaw": thaw, "frame": frame, "unframe": unframe},
+}
+
+
+# --- The words of the examples about columns
+
+
+def metadata(data_type):
+    """What a schema says of an extension type."""
+    return data_type.__arrow_ext_serialize__()
+
+
+def cell(column, row):
+    """The bytes of one cell."""
+    data = kiln_arrow.to_storage(pa.table({"c": column})).column(0)[row].as_py()
+    if isinstance(column.type, kiln_arrow.FrameType):
+        assert second_opinion.agree_on_frame(column.type.text, data)[0] == "accepted"
+    else:
+        assert second_opinion.agree_on_directory(data)[0] == "accepted"
+    return data
+
+
+def of_type(metadata, *cells):
+    """What a reader makes of a column of binary cells whose field has this metadata."""
+    marks = {"ARROW:extension:name": "kiln.tensors", "ARROW:extension:metadata": metadata}
+    schema = pa.schema([pa.field("c", pa.binary(), metadata=marks)])
+    batch = pa.record_batch([pa.array(cells, pa.binary())], schema)
+    return pa.ipc.open_stream(ipc_bytes.write([batch])).read_all().column(0)
+
+
+def stored(column):
+    """The last bytes of a Parquet file's first page: a length of four bytes and the cell."""
+    sink = io.BytesIO()
+    kiln_arrow.write_table(pa.table({"c": column}), sink)
+    data, expected = sink.getvalue(), cell(column, 0)
+    chunk = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
+    end = chunk.data_page_offset + chunk.total_compressed_size
+    page = data[end - len(expected) - 4 : end]
+    assert page[4:] == expected
+    return page
+
+
+COLUMNS = {**KILN, "metadata": metadata, "cell": cell, "of_type": of_type, "stored": stored}
+
+
+# --- The words of golden/README.md: the files, by id
+
+
+def by_id(name):
+    cases = json.loads((ROOT / f"golden/{name}.json").read_text(encoding="utf-8"))["cases"]
+    return {case["id"]: case for case in cases}
+
+
+GOLDEN = {
+    **{name.replace("-", "_"): by_id(name) for name in ("arrow0", "multihash", "kiln-directory", "kiln-typetext")},
+    **{name.replace("-", "_"): by_id(name) for name in ("kiln-frozen", "kiln-frame")},
+    **{"sha3": sha3, "concat": lambda *parts: b"".join(bytes.fromhex(part) for part in parts)},
+    **{"changed": lambda case, at, put: changed(bytes.fromhex(case["hex"]), at, put), "decode": decode},
+}
+
+NAMESPACES = dict(zip([*PAGES, README], [ARROW0, KILN, COLUMNS, GOLDEN], strict=True))
+
+
+def rule_of(error):
+    return getattr(error, "rule", None) or getattr(error, "reserved", None)
+
+
+def value_of(text, names):
+    """What an expression gives; one that begins with `name =` is also there for those after it."""
+    name, text = re.fullmatch(r"(?:([a-z]\w*) = )?(.*)", text, re.DOTALL).groups()
+    value = eval(text, names)  # the repository's own documentation
+    if name:
+        names[name] = value
+    return value
+
+
+def check_refused(example, names):
+    value = None
+    try:
+        value = value_of(example.left, names)
+    except REFUSALS as error:
+        found = rule_of(error), getattr(error, "offset", None)
+    else:
+        assert isinstance(value, dict), f"accepted: {value!r:.200}"
+        assert value["result"] == "refused", "a golden case that is accepted"
+        found = value.get("rule") or value["error"]["kind"], value.get("offset")
+    assert found[0] == example.rule
+    if example.offset is not None:
+        assert found[1] == example.offset
+
+
+def check(example, names):
+    if example.verb == "refused":
+        check_refused(example, names)
+        return
+    value = value_of(example.left, names)
+    if example.verb == "block":
+        value = bytes.fromhex(value) if isinstance(value, str) else value
+        assert value.hex(" ") == example.right.hex(" ")
+    elif example.verb == "is":
+        is_hex = isinstance(value, bytes)
+        assert (value.hex(" ") == example.right) if is_hex else (value == value_of(example.right, names))
+    elif example.verb == "equals":
+        assert value == value_of(example.right, names)
+    elif example.verb == "differs from":
+        assert value != value_of(example.right, names)
+    else:
+        assert example.verb == "accepted"
+
+
+@pytest.mark.parametrize("page", NAMESPACES, ids=lambda page: page.name)
+def test_every_worked_example_is_what_happens(page):
+    names = dict(NAMESPACES[page])
+    wrong = []
+    for example in examples(page):
+        try:
+            check(example, names)
+        except Exception as error:  # all that is wrong with a page is told at once
+            wrong.append(f"{page.relative_to(ROOT)}:{example.line}: {example.left}\n    {type(error).__name__}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_section_of_rules_has_a_worked_example(page):
+    shown = {example.heading for example in examples(page)}
+    headings = re.findall(r"^#+ (.*)", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
+    assert [heading for heading in headings if heading not in shown | WITHOUT_RULES] == []
+
+
+@pytest.mark.parametrize("page", NAMESPACES, ids=lambda page: page.name)
+def test_no_bytes_are_shown_outside_of_examples(page):
+    outside = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^ {4}.*\b[0-9a-f]{2} [0-9a-f]{2}\b.*", outside, re.MULTILINE) == []
+
+
+# What no bytes on these pages can show: a device, a target buffer, and sizes past any memory.
+NOT_SHOWN = {"device", "size"}
+
+
+def test_every_rule_slug_has_an_example_that_is_refused_by_it():
+    shown = {example.rule for page in PAGES[1:] for example in examples(page)}
+    assert {*kiln_arrow.RULES, *kiln_arrow.COLUMN_RULES} - shown == NOT_SHOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Example: `a` is what it is.",
+        "Example: `a`:\n\nno block",
+        "Words. Example: `a` is `b`.",
+        "```text\n00  nobody's\n```",
+        "Example: `a`:\n\n```text\n00\n01  one\n```x",
+        "Example: `a`:\n\n```text\n0g  no digit\n```",
+        "Example: `a`:\n\n```text\noffset  bytes  meaning\n0  00  one\n```",
+        "Example: `a`:\n\n```text\noffset  bytes  meaning\n0  00 00  two\n1  00  overlaps\n2  (end)\n```",
+    ],
+)
+def test_what_only_looks_like_an_example_is_an_error(text, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(text + "\n")
+    with pytest.raises(ValueError, match=r"page\.md|line|block|end|invalid"):
+        examples(page)
