@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+import tempfile
 from functools import reduce
 from pathlib import Path
 
@@ -32,8 +33,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "docs/spec/arrow0.md", ROOT / "docs/spec/kiln.md", ROOT / "docs/spec/kiln-in-arrow.md"]
 README = ROOT / "golden/README.md"
 
-# Sections that hold no rule about bytes of their own: how to read the page, and lists of what other sections say.
-WITHOUT_RULES = {"arrow0: the logical hash of records", "Kiln", "Kiln in Arrow", "What is published and what is not"}
+# Sections that hold no rule that the sections below them, or other ones, do not show.
+WITHOUT_RULES = {
+    *("arrow0: the logical hash of records", "From a table to a hash", "Value encoding"),
+    *("Kiln", "Kiln in Arrow", "What is published and what is not"),
+}
 
 REFUSALS = (ad.ArrowDigestError, kiln_arrow.KilnError)
 
@@ -105,7 +109,10 @@ def sha3(data):
 
 def read(data):
     """The hash of the records in a file's bytes."""
-    return ad.logical_hash(io.BytesIO(data)).digest
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "records")
+        file.write_bytes(data)
+        return ad.logical_hash(file).digest
 
 
 def multihash(name, digest):
@@ -140,13 +147,28 @@ def array(data_type, length, *buffers, null_count=-1, children=None):
     return pa.Array.from_buffers(data_type, length, made, null_count, children=children)
 
 
+def damaged(column, buffer=None, put=b"", *, length=None, node=0, null_count=None):
+    """A table out of an IPC stream in which something was changed.
+
+    Numbers are put into a buffer, or its length is set; without a buffer, an array's length or null count is.
+    Buffers and arrays are counted depth first.
+    """
+    stream = ipc_bytes.Stream(ipc_bytes.write([pa.record_batch({"c": column})]))
+    if buffer is None:
+        stream.node(node, length=length, null_count=null_count)
+    else:
+        put = bytes(put)
+        stream.buffer(buffer, length=length).put(buffer, f"{len(put)}B", *put)
+    return pa.ipc.open_stream(bytes(stream)).read_all()
+
+
 def lists_in_lists(count):
     """So many levels of lists around an int8."""
     return reduce(lambda inner, _: pa.list_(inner), range(count), pa.int8())
 
 
 ARROW0 = {
-    **{"pa": pa, "np": np, "array": array, "lists_in_lists": lists_in_lists},
+    **{"pa": pa, "np": np, "array": array, "damaged": damaged, "lists_in_lists": lists_in_lists},
     **{"encoded": encoded, "values": values, "fields": fields, "combined": combined, "validity": validity},
     **{"record_hash": record_hash, "sha3": sha3, "multihash": multihash, "parse": parse},
     **{"stream": ipc_bytes.write, "read": read, "hashlib": hashlib},

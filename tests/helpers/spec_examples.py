@@ -23,10 +23,10 @@ from typing import NamedTuple
 _PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=- )")
 _EXAMPLE = re.compile(
     r"(?:- )?Example: `(?P<left>[^`]+)`"
-    r"(?:(?P<block>[^`]*):"
-    r"| (?P<verb>is|equals|differs from) `(?P<right>[^`]+)`(?P<said>[,.;].*)?"
-    r"| is refused(?: as `(?P<rule>\w+)`)?(?: at (?P<offset>\d+))?(?P<why>[,.;].*)?"
-    r"| is (?P<accepted>accepted)(?P<whence>[,.;].*)?)",
+    r"(?:(?P<block>(?:[,;].*)?):"
+    r"| (?P<verb>is|equals|differs from) `(?P<right>[^`]+)`(?P<said>[,.;:].*)?"
+    r"| is refused(?: as `(?P<rule>\w+)`)?(?: at (?P<offset>\d+))?(?P<why>[,.;:].*)?"
+    r"| is (?P<accepted>accepted)(?P<whence>[,.;:].*)?)",
     re.DOTALL,
 )
 _FENCE = re.compile(r"```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
