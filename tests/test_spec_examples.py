@@ -203,7 +203,8 @@ def payload(tensor):
     """The payload of a tensor that is alone in a directory."""
     data = encode([(None, tensor)])
     (entry,) = kiln_model.check_directory(data)
-    return agreed(data[192 : 192 + len(entry.payload)], entry.payload)
+    start = 256 if entry.layout else 192
+    return agreed(data[start : start + len(entry.payload)], entry.payload)
 
 
 def decode(data):
