@@ -288,11 +288,18 @@ def metadata(data_type):
     return data_type.__arrow_ext_serialize__()
 
 
+def text_of(fields):
+    """The type text of the frames that a struct with these Arrow fields becomes."""
+    text = kiln_arrow.from_structs(pa.nulls(0, pa.struct(list(fields)))).type.type_text
+    kiln_model.parse_type(text)
+    return text
+
+
 def cell(column, row):
     """The bytes of one cell."""
     data = kiln_arrow.to_storage(pa.table({"c": column})).column(0)[row].as_py()
     if isinstance(column.type, kiln_arrow.FrameType):
-        assert second_opinion.agree_on_frame(column.type.text, data)[0] == "accepted"
+        assert second_opinion.agree_on_frame(column.type.type_text, data)[0] == "accepted"
     else:
         assert second_opinion.agree_on_directory(data)[0] == "accepted"
     return data
@@ -318,7 +325,10 @@ def stored(column):
     return page
 
 
-COLUMNS = {**KILN, "metadata": metadata, "cell": cell, "of_type": of_type, "stored": stored}
+COLUMNS = {
+    **{**KILN, "metadata": metadata, "cell": cell, "text_of": text_of, "of_type": of_type, "stored": stored},
+    **{"damaged": damaged, "lists_in_lists": lists_in_lists},
+}
 
 
 # --- The words of golden/README.md: the files, by id
