@@ -42,6 +42,10 @@ WITHOUT_RULES = {
 REFUSALS = (ad.ArrowDigestError, kiln_arrow.KilnError)
 
 
+def by_name(*words):
+    return {word.__name__: word for word in words}
+
+
 def agreed(ours, theirs):
     assert ours == theirs
     return ours
@@ -129,15 +133,14 @@ def parse(text):
     """The bytes of a hash written as text."""
     codes = {*spec_model.HASH_CODES.values(), 0x12, 0x16, 0x1E}
     try:
-        theirs = golden_data.multihash(text, codes)
+        code, digest = golden_data.multihash(text, codes)
     except golden_data.Refused as refused:
-        theirs = str(refused)
-    try:
-        parsed = ad.Multihash.parse(text)
-    except ad.MultihashError as error:
-        assert error.rule == theirs
-        raise
-    assert (parsed.code, parsed.digest) == theirs
+        with pytest.raises(ad.MultihashError) as caught:
+            ad.Multihash.parse(text)
+        agreed(caught.value.rule, str(refused))
+        raise caught.value from None
+    parsed = ad.Multihash.parse(text)
+    assert (parsed.code, parsed.digest) == (code, digest)
     return bytes(parsed)
 
 
@@ -168,10 +171,11 @@ def lists_in_lists(count):
 
 
 ARROW0 = {
-    **{"pa": pa, "np": np, "array": array, "damaged": damaged, "lists_in_lists": lists_in_lists},
-    **{"encoded": encoded, "values": values, "fields": fields, "combined": combined, "validity": validity},
-    **{"record_hash": record_hash, "sha3": sha3, "multihash": multihash, "parse": parse},
-    **{"stream": ipc_bytes.write, "read": read, "hashlib": hashlib},
+    "pa": pa,
+    "np": np,
+    "stream": ipc_bytes.write,
+    **by_name(encoded, values, fields, combined, validity, record_hash, sha3, read, multihash, parse),
+    **by_name(array, damaged, lists_in_lists),
 }
 
 
@@ -273,10 +277,12 @@ def unframe(text, data):
 
 
 KILN = {
-    **{"pa": pa, "np": np, "ml_dtypes": ml_dtypes, "kiln_arrow": kiln_arrow, "Opaque": kiln_arrow.Opaque},
-    **{"encode": encode, "payload": payload, "decode": decode, "changed": changed, "u64": u64},
-    **{"parse_type": parse_type, "tokens": tokens, "schema_hash": schema_hash},
-    **{"freeze": freeze, "thaw": thaw, "frame": frame, "unframe": unframe},
+    "pa": pa,
+    "np": np,
+    "ml_dtypes": ml_dtypes,
+    "kiln_arrow": kiln_arrow,
+    **by_name(kiln_arrow.Opaque, encode, payload, decode, changed, u64, parse_type, tokens, schema_hash),
+    **by_name(freeze, thaw, frame, unframe),
 }
 
 
@@ -325,10 +331,7 @@ def stored(column):
     return page
 
 
-COLUMNS = {
-    **{**KILN, "metadata": metadata, "cell": cell, "text_of": text_of, "of_type": of_type, "stored": stored},
-    **{"damaged": damaged, "lists_in_lists": lists_in_lists},
-}
+COLUMNS = {**KILN, **by_name(metadata, text_of, cell, of_type, stored, damaged, lists_in_lists)}
 
 
 # --- The words of golden/README.md: the files, by id
@@ -339,11 +342,21 @@ def by_id(name):
     return {case["id"]: case for case in cases}
 
 
+FILES = ("arrow0", "multihash", "kiln-directory", "kiln-typetext", "kiln-frozen", "kiln-frame")
+
+
+def concat(*parts):
+    return b"".join(bytes.fromhex(part) for part in parts)
+
+
+def changed_case(case, at, put):
+    return changed(bytes.fromhex(case["hex"]), at, put)
+
+
 GOLDEN = {
-    **{name.replace("-", "_"): by_id(name) for name in ("arrow0", "multihash", "kiln-directory", "kiln-typetext")},
-    **{name.replace("-", "_"): by_id(name) for name in ("kiln-frozen", "kiln-frame")},
-    **{"sha3": sha3, "concat": lambda *parts: b"".join(bytes.fromhex(part) for part in parts)},
-    **{"changed": lambda case, at, put: changed(bytes.fromhex(case["hex"]), at, put), "decode": decode},
+    "changed": changed_case,
+    **by_name(sha3, decode, concat),
+    **{name.replace("-", "_"): by_id(name) for name in FILES},
 }
 
 NAMESPACES = dict(zip([*PAGES, README], [ARROW0, KILN, COLUMNS, GOLDEN], strict=True))
@@ -404,7 +417,9 @@ def test_every_worked_example_is_what_happens(page):
         try:
             check(example, names)
         except Exception as error:  # all that is wrong with a page is told at once
-            wrong.append(f"{page.relative_to(ROOT)}:{example.line}: {example.left}\n    {type(error).__name__}: {error}")
+            wrong.append(
+                f"{page.relative_to(ROOT)}:{example.line}: {example.left}\n    {type(error).__name__}: {error}"
+            )
     assert not wrong, "\n".join(wrong)
 
 
@@ -421,7 +436,21 @@ def test_no_bytes_are_shown_outside_of_examples(page):
     assert re.findall(r"^ {4}.*\b[0-9a-f]{2} [0-9a-f]{2}\b.*", outside, re.MULTILINE) == []
 
 
-# What no bytes on these pages can show: a device, a target buffer, and sizes past any memory.
+def test_the_readme_orders_cases_and_flags_that_there_are():
+    text = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \|[^|]*\|(.*)\|$", text, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    known = {path.name for path in README.parent.glob("*.json")}
+    for file in FILES:
+        for name, case in by_id(file).items():
+            known |= {name, *case.get("flags", ())}
+    assert len(named) >= 40
+    beginnings = {name[:-1] for name in named if name.endswith("…")}
+    assert {name for name in named if not name.endswith("…")} <= known
+    assert {name for name in beginnings if not any(each.startswith(name) for each in known)} == set()
+
+
+# What no bytes on these pages can show: a device, and cells of more than 2 GiB.
 NOT_SHOWN = {"device", "size"}
 
 
