@@ -1,7 +1,6 @@
 """The package agrees with every golden case of Kiln, and the cases leave no dtype, rule or code out."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -246,14 +245,8 @@ def test_the_published_frame_is_reproduced_to_the_byte():
     assert framed[24:] == kiln_arrow.encode({})
 
 
-def test_the_worked_example_is_its_golden_case_to_the_byte():
+def test_the_readme_says_whose_fault_it_is():
     [data] = [bytes.fromhex(each["hex"]) for each in document("kiln-directory")["cases"] if each["id"] == EXAMPLE]
-    section = (GOLDEN / "README.md").read_text(encoding="utf-8").split("### One directory in bytes")[1]
-    assert f"`{EXAMPLE}`" in section
-    shown = bytearray(len(data))
-    for offset, row in re.findall(r"^ {4} *(\d+)  ((?:[0-9a-f]{2} )+)", section, re.MULTILINE):
-        shown[int(offset) : int(offset) + len(bytes.fromhex(row))] = bytes.fromhex(row)
-    assert shown == data
     for change, facts in (
         (data[:260] + b"\1" + data[261:], ("TYPE", "padding", 260, None, None)),
         (data[:90] + b"\0" + data[91:], ("TYPE", "dims", 128, 0, "x")),
