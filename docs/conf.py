@@ -30,7 +30,6 @@ include_patterns = [
     "SECURITY.md",
 ]
 exclude_patterns = [".*", "build", "dist", "docs/_build", "**/node_modules"]
-suppress_warnings = ["toc.empty_glob"]
 
 myst_enable_extensions = ["smartquotes"]
 myst_heading_anchors = 4
