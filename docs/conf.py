@@ -42,7 +42,6 @@ html_theme_options = {"navigation_with_keys": True}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
 napoleon_use_ivar = True
@@ -62,9 +61,7 @@ PUBLIC = {
 }
 
 
-def public_reference(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: TextElement
-) -> Element | None:
+def public_reference(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: TextElement) -> Element | None:
     """Lead a reference to the module that defines an object to where the object is documented."""
     target = PUBLIC.get(node.get("reftarget", ""))
     if target is None or node.get("refdomain") != "py":
