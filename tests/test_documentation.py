@@ -123,7 +123,7 @@ print(a, Path("f").read_text().strip())
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 def test_every_public_name_is_in_the_reference_with_a_docstring(package):
     listed = re.findall(
-        rf"auto\w+:: ({package.__name__}\.\w+)$",
+        rf"(?:auto\w+|py:data):: ({package.__name__}\.\w+)$",
         text_of(Path("docs/reference", f"{package.__name__}.md")),
         re.MULTILINE,
     )

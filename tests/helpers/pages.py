@@ -1,11 +1,11 @@
 """The examples of a page, run from its top to its end in the current folder.
 
-Python blocks share their names. A block has to print what the `text` block right after it shows, or nothing. Of a console
-block every line after `$ ` is run by bash, goes on in lines that start with `> `, and has to print what follows it, errors
-included. It has to succeed, unless the next line is `echo $?`.
+Python blocks share their names. A block has to print what the `text` block right after it shows, or nothing. Of a
+console block every line after `$ ` is run by bash, goes on in lines that start with `> `, and has to print what follows
+it, errors included. It has to succeed, unless the next line is `echo $?`.
 
-Run as a program it needs neither pytest nor the other modules here: warnings and threads of an example stay in a process
-of their own.
+Run as a program it needs neither pytest nor the other modules here: warnings and threads of an example stay in a
+process of their own.
 """
 
 from __future__ import annotations
