@@ -9,7 +9,7 @@ OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyprojec
 SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 
-.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage clean
+.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage docs clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
@@ -76,6 +76,11 @@ clean-exits: $(NEWEST)/ready
 coverage: $(NEWEST)/ready
 	$(NEWEST)/bin/pytest -p no:arrow_digest -m "not golden" --cov --cov-report=term $(PYTEST_ARGS)
 
+# The documentation site, in docs/_build. A warning is a failure.
+docs: $(VENVS)/wheel
+	bash .ci/venv $(VENVS)/docs $(PYTHON) $$($(PYTHON) .ci/requirements.py docs)
+	$(VENVS)/docs/bin/sphinx-build -W --keep-going -n -E -q -c docs . docs/_build
+
 $(VENVS)/wheel: $(TOOLS)/ready $(SOURCES)
 	rm -rf dist build
 	$(TOOLS)/bin/python -m build --outdir dist .
@@ -94,4 +99,4 @@ $(OLDEST)/ready: $(VENVS)/wheel
 	bash .ci/venv $(OLDEST) $(PYTHON) pyarrow==$(OLDEST_PYARROW)
 
 clean:
-	rm -rf $(VENVS) dist build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENVS) dist build docs/_build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

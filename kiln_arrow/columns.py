@@ -22,7 +22,7 @@ def to_numpy(
 ) -> dict[Any, NDArray[Any]]:
     """Returns each tensor of a column as one array with the rows first, every cell checked.
 
-    Where all cells have one form - the same names, dtypes and shapes - the arrays are read-only views of the column's
+    Where all cells have one form (the same names, dtypes and shapes), the arrays are read-only views of the column's
     buffer, with a stride of one cell. They are copied, and read-only all the same, where the column has several chunks,
     nulls, or bytes at addresses that do not suit the dtype.
 
@@ -30,8 +30,8 @@ def to_numpy(
         column: A `kiln.tensors` Array or ChunkedArray, or a column of lists, maps or structs with one `kiln.tensors` in
             it. Then there is a row for each cell, in order: items of null lists are left out, and where a struct is
             null, so is what is in it. Whatever exports such a column by the Arrow C interface will do.
-        nulls: `"raise"` refuses a column with nulls. `"mask"` returns `numpy.ma.MaskedArray`s whose null rows are
-            masked, and zero underneath.
+        nulls: `"raise"` refuses a column with nulls. `"mask"` returns arrays of `numpy.ma.MaskedArray` whose null
+            rows are masked, and zero underneath.
         ragged: `"raise"` refuses cells of several forms. `"object"` returns for such columns arrays of objects, each
             item the array of that row, or None where the row has no such tensor or is null.
 

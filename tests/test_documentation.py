@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import runpy
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,16 +19,22 @@ import pytest
 
 import arrow_digest
 import kiln_arrow
+from helpers import pages
 from helpers.command import environment
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(path.relative_to(ROOT) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+PACKAGES = (arrow_digest, kiln_arrow)
+TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "golden/README.md", "fuzz/README.md"]
+PAGES = [Path(name) for name in TOP]
+PAGES += sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/**/*.md") if "_build" not in path.parts)
+NEEDS = {"docs/how-to/write-another-implementation.md": ["golden"]}  # besides the orders
 MODULES = [
-    module.name
-    for package in (arrow_digest, kiln_arrow)
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    module.name for package in PACKAGES for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
+
+
+def text_of(page):
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -40,19 +46,8 @@ def in_a_folder_with_orders(tmp_path, monkeypatch):
     pyarrow.feather.write_feather(table, "orders.arrow")
 
 
-def pages(language):
-    """Every page's blocks of a language, joined: a page is read from its top."""
-    found = []
-    for page in PAGES:
-        bodies = [match["body"] for match in BLOCK.finditer((ROOT / page).read_text()) if match["language"] == language]
-        bodies = [body for body in bodies if not body.startswith(">>> ")]
-        if bodies:
-            found.append(pytest.param("".join(bodies), id=str(page)))
-    return found
-
-
 @pytest.mark.usefixtures("in_a_folder_with_orders")
-@pytest.mark.parametrize("page", [page for page in PAGES if "\n>>> " in (ROOT / page).read_text()], ids=str)
+@pytest.mark.parametrize("page", [page for page in PAGES if "\n>>> " in text_of(page)], ids=str)
 def test_sessions_in_pages_run(page):
     assert doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8").failed == 0
 
@@ -64,30 +59,88 @@ def test_examples_in_docstrings_run(name):
     assert doctest.testmod(module, raise_on_error=True).failed == 0
 
 
-def test_every_public_name_has_a_docstring():
-    for package in (arrow_digest, kiln_arrow):
-        for name in getattr(package, "__all__", []):
-            assert getattr(package, name).__doc__, f"{package.__name__}.{name}"
-
-
 @pytest.mark.usefixtures("in_a_folder_with_orders")
-@pytest.mark.parametrize("body", pages("python"))
-def test_python_examples_run(body):
-    run = [sys.executable, "-W", "error", "-c", body]
+@pytest.mark.parametrize("page", [page for page in PAGES if pages.blocks(text_of(page))], ids=str)
+def test_examples_in_pages_print_what_is_shown(page):
+    for name in NEEDS.get(str(page), ()):
+        Path(name).symlink_to(ROOT / name)
+    run = [sys.executable, "-W", "error", pages.__file__, str(ROOT / page)]
     result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.usefixtures("in_a_folder_with_orders")
-@pytest.mark.parametrize("body", pages("console"))
-def test_commands_print_what_is_shown(body):
-    for example in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        line, _, expected = example.partition("\n")
-        program, *arguments = shlex.split(line)
-        module = program.replace("-", "_")
-        run = [sys.executable, "-c", f"from {module}.cli import main; main()", *arguments]
-        result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
-        assert (result.stdout, result.returncode) == (expected, 0), result.stderr
+def checked(body, folder):
+    page = folder / "page.md"
+    page.write_text(body, encoding="utf-8")
+    return pages.main(str(page))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "```python\nprint(1)\n```\n",
+        "```python\nprint(1)\n```\n\n```text\n2\n```\n",
+        "```python\nprint(1)\n```\nSome words.\n```text\n1\n```\n",
+        "```console\n$ echo a\nb\n```\n",
+        "```console\n$ echo a\n```\n",
+        "```console\n$ false\n```\n",
+        "```console\n$ false\n$ echo $?\n0\n```\n",
+        "```console\n$ (exit 3)\n$ echo a\na\n```\n",
+    ],
+)
+def test_an_example_that_shows_something_else_is_noticed(body, tmp_path):
+    assert checked(body, tmp_path)
+
+
+def test_examples_share_names_and_folders_and_show_errors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    body = """
+```python
+from pathlib import Path
+a = 1
+```
+```console
+$ echo a > f && cat f \\
+>   f
+a
+a
+$ cat missing
+cat: missing: No such file or directory
+$ echo $?
+1
+```
+```python
+print(a, Path("f").read_text().strip())
+```
+
+```text
+1 a
+```
+"""
+    assert checked(body, tmp_path) is None
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_public_name_is_in_the_reference_with_a_docstring(package):
+    listed = re.findall(
+        rf"(?:auto\w+|py:data):: ({package.__name__}\.\w+)$",
+        text_of(Path("docs/reference", f"{package.__name__}.md")),
+        re.MULTILINE,
+    )
+    assert sorted(listed) == sorted(f"{package.__name__}.{name}" for name in package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name).__doc__, name
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_public_function_and_method_of_a_public_class_has_a_docstring(package):
+    for name in package.__all__:
+        public = getattr(package, name)
+        members = vars(public).items() if inspect.isclass(public) else ()
+        for member, value in members:
+            own = getattr(value, "__module__", None) == public.__module__ or isinstance(value, property)
+            if own and not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                assert inspect.getdoc(getattr(public, member)), f"{name}.{member}"
 
 
 def test_the_demo_ends_with_the_hash_that_the_readme_shows(capsys):
@@ -95,11 +148,35 @@ def test_the_demo_ends_with_the_hash_that_the_readme_shows(capsys):
         runpy.run_path(str(ROOT / "docs" / "demo.py"), run_name="__main__")
     assert ended.value.code == 0
     hash_line = capsys.readouterr().out.strip().splitlines()[-1]
-    assert f"\n{hash_line}\n" in (ROOT / "README.md").read_text()
+    assert f"\n{hash_line}\n" in text_of("README.md")
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in [*PAGES, Path("CONTRIBUTING.md"), Path("golden/README.md")]:
-        text = (ROOT / page).read_text()
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+def anchors(page):
+    """What GitHub makes of a page's headings."""
+    text = pages.BLOCK.sub("", text_of(page))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:|mailto:)([^)]+)", text_of(page)):
+        path, _, anchor = target.partition("#")
+        found = (ROOT / page).parent / path if path else ROOT / page
+        assert found.exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(found.resolve().relative_to(ROOT)), f"{page}: {target}"
+
+
+def test_contributing_shows_every_module_of_the_layers_from_the_lowest_up():
+    contracts = re.findall(r"layers = \[\n(.*?)\n\]", text_of("pyproject.toml"), re.DOTALL)
+    tables = re.findall(r"^\| (\w+), lowest layer first.*?\n\n", text_of("CONTRIBUTING.md"), re.MULTILINE | re.DOTALL)
+    assert tables == ["arrow_digest", "kiln_arrow"]
+    shown = re.findall(r"lowest layer first.*?\n\n", text_of("CONTRIBUTING.md"), re.DOTALL)
+    for package, table, contract in zip(tables, shown, contracts, strict=True):
+        layers = [re.findall(rf"{package}\.(\w+)", line) for line in reversed(contract.splitlines())]
+        height = {module: number for number, modules in enumerate(layers) for module in modules}
+        modules = [
+            name for row in re.findall(r"^\|(.*?)\|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+        ]
+        assert sorted(modules) == sorted(height)
+        assert [height[module] for module in modules] == sorted(height.values())
