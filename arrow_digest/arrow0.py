@@ -78,6 +78,7 @@ class ArrayDigest:
 
     Raises:
         UnsupportedTypeError: The type, or one inside it, has no arrow0 encoding.
+        UnknownFunctionError: No such digest function.
 
     >>> digest = ArrayDigest(pa.int32())
     >>> digest.update(pa.array([1, 2, 3], pa.int32()))
@@ -139,11 +140,19 @@ class ArrayDigest:
         return self._leaf.digest()
 
     def hexdigest(self) -> str:
-        """Return `digest()` as lower-case hex."""
+        """Return `digest()` as lower-case hex.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
         return self.digest().hex()
 
     def copy(self) -> ArrayDigest:
-        """Return an independent digest in the same state."""
+        """Return an independent digest in the same state.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
         _require_sound(self._broken)
         other = object.__new__(ArrayDigest)
         other.__dict__.update(self.__dict__)
@@ -164,6 +173,12 @@ class ColumnDigest:
             unless it was asked for. It tells apart what arrow0 cannot, for every leaf that is no list.
         nullable: True if the schema allows null rows, in the leaf or in a struct above it.
         nullable_items: True for a list whose items, at any depth, may be null.
+
+    >>> digest = RecordDigest(pa.schema([("a", pa.int32())]))
+    >>> digest.update(pa.table({"a": pa.array([1, None], pa.int32())}))
+    >>> (column,) = digest.columns()
+    >>> column.path, column.null_count, column.nullable
+    (('a',), 1, True)
     """
 
     path: tuple[str, ...]
@@ -188,6 +203,7 @@ class RecordDigest:
 
     Raises:
         UnsupportedTypeError: A column's type has no arrow0 encoding.
+        UnknownFunctionError: No such digest function.
 
     >>> schema = pa.schema([("a", pa.int32()), ("b", pa.string())])
     >>> digest = RecordDigest(schema)
@@ -244,7 +260,10 @@ class RecordDigest:
         Raises:
             SchemaMismatchError: Other names, order, columns or logical types. Nothing was fed.
             InvalidArrayError: An array points outside its own buffers.
+            UnreadableError: The producer of the records failed.
+            UnsupportedTypeError: It exports one array, and no records.
             DigestStateError: An earlier update failed half-way.
+            TypeError: It exports nothing.
         """
         source = read_producer(data)
         self._require_schema(source.schema)
@@ -260,11 +279,19 @@ class RecordDigest:
         return combine(self._flat, [leaf.digest() for leaf in self._leaves], self._function)
 
     def hexdigest(self) -> str:
-        """Return `digest()` as lower-case hex."""
+        """Return `digest()` as lower-case hex.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
         return self.digest().hex()
 
     def multihash(self) -> Multihash:
-        """Return `digest()` with the code that says what it is."""
+        """Return `digest()` with the code that says what it is.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
         return Multihash(logical_code(self._function), self.digest())
 
     def columns(self) -> tuple[ColumnDigest, ...]:
@@ -296,7 +323,11 @@ class RecordDigest:
         return tuple(path for path in structs if path not in inner)
 
     def copy(self) -> RecordDigest:
-        """Return an independent digest in the same state."""
+        """Return an independent digest in the same state.
+
+        Raises:
+            DigestStateError: An update failed half-way.
+        """
         _require_sound(self._broken)
         other = object.__new__(RecordDigest)
         other.__dict__.update(self.__dict__)

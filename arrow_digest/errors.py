@@ -44,7 +44,15 @@ def _quoted(name: str) -> str:
 
 
 class ArrowDigestError(Exception):
-    """Base of every error that arrow_digest raises on purpose."""
+    """Base of every error that arrow_digest raises on purpose.
+
+    >>> from arrow_digest import ArrowDigestError, hash_file
+    >>> try:
+    ...     hash_file("missing")
+    ... except ArrowDigestError as error:
+    ...     print(type(error).__name__, error.rule)
+    UnreadableError missing
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes with all fields, whatever the arguments of the subclass are."""

@@ -96,6 +96,8 @@ def explain(
         UnreadableError: The file cannot be read.
         UnsupportedTypeError: A column's type has no arrow0 encoding.
         InvalidArrayError: An array points outside its own buffers.
+        UnknownFunctionError: No such digest function.
+        TypeError: `data` is neither a path nor an exporter.
 
     >>> import pyarrow as pa
     >>> explained = explain(pa.table({"a": pa.array([1, None], pa.int16())}))

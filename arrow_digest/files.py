@@ -39,6 +39,10 @@ class FileFailure:
     Attributes:
         path: The path as it was given.
         error: What hashing it alone would raise, or a `WorkerError` where its worker ended.
+
+    >>> (result,) = hash_files(["missing"])
+    >>> isinstance(result, FileFailure), result.error.rule
+    (True, 'missing')
     """
 
     path: str

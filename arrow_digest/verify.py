@@ -89,6 +89,11 @@ class Verification:
         weak_columns: Where a match rests on the logical hash alone, paths of the leaves in which some nulls and values
             hash alike: see "What arrow0 cannot tell apart".
         error: What stood in the way, or None.
+
+    >>> expected = "f9680c001205684f7bfdcaf4ff7d1f9bf0fd766c98d8ded335e933fb4eec245054f3206b61a"
+    >>> result = verify("missing", logical=expected)
+    >>> result.passed, result.status.value, str(result)
+    (False, 'missing', 'missing: missing: no such file')
     """
 
     path: str

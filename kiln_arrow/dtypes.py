@@ -9,7 +9,21 @@ import numpy as np
 
 
 class DType(NamedTuple):
-    """One row of the table: `numpy` is the little-endian NumPy dtype, `item_size` its bytes."""
+    """One row of the table.
+
+    Attributes:
+        code: The number in a descriptor.
+        name: The word in the specification.
+        item_size: Bytes of one element.
+        numpy: The little-endian NumPy dtype.
+        is_numpys_own: False for a dtype of `ml_dtypes`.
+
+    Example:
+        >>> import kiln_arrow
+        >>> row = kiln_arrow.DTYPES[10]
+        >>> row.code, row.name, row.item_size, row.numpy
+        (11, 'bf16', 2, dtype(bfloat16))
+    """
 
     code: int
     name: str

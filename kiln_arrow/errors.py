@@ -141,7 +141,16 @@ class KilnEOFError(KilnError, EOFError):
 
 
 class KilnSchemaError(KilnError):
-    """A frame was written for another type; none of its fields was read."""
+    """A frame was written for another type; none of its fields was read.
+
+    Example:
+        >>> import kiln_arrow
+        >>> try:
+        ...     kiln_arrow.unframe("list{i8,}", kiln_arrow.frame("list{str,}", ["a"]))
+        ... except kiln_arrow.KilnSchemaError as error:
+        ...     print(error.code, error.rule)
+        SCHEMA schema_hash
+    """
 
     code = "SCHEMA"
 

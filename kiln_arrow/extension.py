@@ -95,11 +95,24 @@ class _KilnArray(pa.ExtensionArray):  # type: ignore[misc]
 
 
 class TensorsArray(_KilnArray):
-    """A column of tensor directories; `to_pylist` gives a `Directory` for each row, None for a null."""
+    """A column of tensor directories; `to_pylist` gives a `Directory` for each row, None for a null.
+
+    Example:
+        >>> import numpy, kiln_arrow
+        >>> column = kiln_arrow.from_numpy({"x": numpy.arange(2)})
+        >>> type(column).__name__, column.to_pylist()[1]["x"]
+        ('TensorsArray', array(1))
+    """
 
 
 class FrameArray(_KilnArray):
-    """A column of framed values; `to_pylist` gives the value of each row, None for a null."""
+    """A column of framed values; `to_pylist` gives the value of each row, None for a null.
+
+    Example:
+        >>> import kiln_arrow
+        >>> kiln_arrow.array([{"id": 7}, None], type=kiln_arrow.FrameType("struct{id:i64,}")).to_pylist()
+        [{'id': 7}, None]
+    """
 
 
 class TensorsType(pa.ExtensionType):  # type: ignore[misc]

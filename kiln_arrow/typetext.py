@@ -39,35 +39,48 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Leaf:
-    """A type without parts; `word` is one of the leaf words."""
+    """A type without parts.
+
+    Attributes:
+        word: One of `bool`, `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `str`, `bytes` and `tensors`.
+    """
 
     word: str
 
 
 @dataclass(frozen=True)
 class Struct:
-    """Named fields in order, at least one."""
+    """Named fields in order, at least one.
+
+    Attributes:
+        fields: Name and type of each.
+
+    Example:
+        >>> import kiln_arrow
+        >>> kiln_arrow.parse_type("struct{id:i64,}").fields
+        (('id', Leaf(word='i64')),)
+    """
 
     fields: tuple[tuple[str, Type], ...]
 
 
 @dataclass(frozen=True)
 class List:
-    """Any number of items of one type."""
+    """Any number of items of one type, `item`."""
 
     item: Type
 
 
 @dataclass(frozen=True)
 class Dict:
-    """String keys, each with a value of one type."""
+    """String keys, each with a value of one type, `value`."""
 
     value: Type
 
 
 @dataclass(frozen=True)
 class Option:
-    """A value or none; the value's type is not an option itself."""
+    """A value of the type `value`, or none; that type is not an option itself."""
 
     value: Type
 
