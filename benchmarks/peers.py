@@ -64,7 +64,12 @@ def peers(rows: int, rounds: int, pythons: dict[str, str]) -> dict[str, Any]:
             versions of all the others.
     """
     pythons = {"here": sys.executable} | pythons
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {
+        "questions": {
+            "pairs": {name: {"label": pair.label, "same": pair.same} for name, pair in PAIRS.items()},
+            "kinds": {name: label for name, (label, _) in KINDS.items()},
+        }
+    }
     for peer, environment in PEERS.items():
         if environment not in pythons:
             continue
