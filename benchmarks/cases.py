@@ -138,7 +138,9 @@ PAIRS: dict[str, Pair] = {
     "garbage_numbers": Pair("other bytes under a null number", True, _garbage_numbers),
     "garbage_texts": Pair("other bytes under a null text", True, _garbage_texts),
     "garbage_lists": Pair("other items under a null list", True, _garbage_lists),
-    "garbage_structs": Pair("other values under a null struct", True, lambda: (_null_struct_over(1), _null_struct_over(9))),
+    "garbage_structs": Pair(
+        "other values under a null struct", True, lambda: (_null_struct_over(1), _null_struct_over(9))
+    ),
     "bitmap": Pair("no nulls, with and without a validity bitmap", True, _validity_bitmap),
     "large_string": Pair(
         "string and large_string", True, lambda: (_base(), _replace(_base(), "s", _base()["s"].cast(pa.large_string())))
@@ -154,15 +156,15 @@ PAIRS: dict[str, Pair] = {
     "rename": Pair("a column renamed", False, lambda: (_base(), _base().rename_columns(["n", "g", "s"]))),
     "column_order": Pair("columns in another order", False, lambda: (_base(), _base().select(["s", "n", "f"]))),
     "row_order": Pair("rows in another order", False, lambda: (_base(), _base().take(pa.array(range(199, -1, -1))))),
-    "row_twice": Pair("two equal rows added", False, lambda: (_base(), pa.concat_tables([_base(), *[_base()[:1]] * 2]))),
+    "row_twice": Pair(
+        "two equal rows added", False, lambda: (_base(), pa.concat_tables([_base(), *[_base()[:1]] * 2]))
+    ),
     "columns_swapped": Pair(
         "two values swapped between columns",
         False,
         lambda: (pa.table({"a": [1, 2], "b": [3, 4]}), pa.table({"a": [3, 2], "b": [1, 4]})),
     ),
-    "text_border": Pair(
-        "a letter moved to the next text", False, lambda: (_strings("ab", "c"), _strings("a", "bc"))
-    ),
+    "text_border": Pair("a letter moved to the next text", False, lambda: (_strings("ab", "c"), _strings("a", "bc"))),
     "integer_width": Pair(
         "the same numbers, int32 and int64", False, lambda: (_ints(1, 2), _ints(1, 2, kind=pa.int64()))
     ),

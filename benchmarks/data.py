@@ -50,7 +50,9 @@ def _part(rows: int, seed: int) -> Any:
             "reference": pa.array(rng.integers(10**11, 10**12, rows)).cast(pa.string()),
             "note": _texts(rng, 5_000, 120).take(pa.array(rng.integers(0, 5_000, rows), mask=_nulls(rng, rows, 0.8))),
             "ratings": pa.ListArray.from_arrays(offsets, rng.integers(1, 6, offsets[-1]).astype(np.int32)),
-            "place": pa.StructArray.from_arrays(place, ["latitude", "longitude"], mask=pa.array(_nulls(rng, rows, 0.2))),
+            "place": pa.StructArray.from_arrays(
+                place, ["latitude", "longitude"], mask=pa.array(_nulls(rng, rows, 0.2))
+            ),
         }
     )
 

@@ -37,16 +37,18 @@ _NO_PROSE = re.compile(
 )
 _NUMBER = r"(?<![\w.,])\d[\d.,]*(?:\s*(?:to|-|–)\s*\d[\d.,]*)?"
 _WORDS = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|fifty|(?:a )?hundred|(?:a )?thousand"
-_COMPARED = r"(?:faster|slower|quicker|cheaper|smaller|larger|as\s+(?:fast|slow|long|much)|less|more|the\s+(?:time|speed))"
+_COMPARED = (
+    r"(?:faster|slower|quicker|cheaper|smaller|larger|as\s+(?:fast|slow|long|much)|less|more|the\s+(?:time|speed))"
+)
 _MEASURED = [
     # 1.5 ×, 3x, but neither 2 × 3 nor 0x1f
     rf"{_NUMBER}\s*(?:×|x)(?!\w)(?!\s*\d)",
     rf"(?:{_NUMBER}|\b(?:{_WORDS}))[\s-]*(?:times|fold)\s+{_COMPARED}\b",
-    rf"\b(?:twice|thrice|half)\s+as\s+(?:fast|slow|long|quick)\b|\btwice\s+the\s+(?:speed|time)\b",
+    r"\b(?:twice|thrice|half)\s+as\s+(?:fast|slow|long|quick)\b|\btwice\s+the\s+(?:speed|time)\b",
     rf"{_NUMBER}\s*%\s*(?:(?:of|in)\s+)?{_COMPARED}\b",
     rf"{_NUMBER}\s*(?:[kKMGT]i?)?(?:B|bytes?|bits?)\s*(?:/\s*s\b|per\s+second|a\s+second)",
     rf"{_NUMBER}\s*(?:(?:thousand|million|billion)\s+)?(?:\w+\s+)?(?:a|per)\s+second\b|{_NUMBER}\s*(?:\w+\s*)?/\s*s\b",
-    rf"{_NUMBER}\s*(?:[nµμum]s|s|(?:nano|micro|milli)?seconds?|minutes?)\b",
+    rf"{_NUMBER}\s*(?:[nµum]s|(?<!\d{{4}})s|(?:nano|micro|milli)?seconds?|minutes?)\b",
 ]
 HANDWRITTEN = re.compile("|".join(f"(?:{pattern})" for pattern in _MEASURED))
 

@@ -148,5 +148,3 @@ def grid(rows: int, rounds: int, folder: Path) -> dict[str, Any]:
         ratios = [cell["ratio"] for cell in cells if cell["function"] == function]
         found[function] = {"least_ratio": min(ratios), "greatest_ratio": max(ratios)}
     return found | {"cells": cells}
-
-

@@ -102,7 +102,12 @@ def main(what: str, size: str, rounds: str) -> None:
     forget_peak()
     before = peak_bytes()
     digest()
-    more = {"size": int(size), "bytes": byte_count, "peak_bytes": max(peak_bytes() - before, 0), "process_bytes": peak_bytes()}
+    more = {
+        "size": int(size),
+        "bytes": byte_count,
+        "peak_bytes": max(peak_bytes() - before, 0),
+        "process_bytes": peak_bytes(),
+    }
     best = take_turns({"subject": digest, "floor": floor}, int(rounds))
     print(json.dumps(ratio(best["subject"], best["floor"]) | more))
 

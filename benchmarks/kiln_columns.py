@@ -89,7 +89,8 @@ def _measure(tensors: Any, rounds: int, folder: Path) -> dict[str, Any]:
         | {"floor": lambda: floor_path.write_bytes(data)},
         "read": {name: lambda name=name: pq.read_table(paths[name], memory_map=True) for name in WAYS}
         | {"floor": read_floor},
-        "out": {name: lambda name=name: WAYS[name].out(columns[name], shape) for name in WAYS} | {"floor": tensors.copy},
+        "out": {name: lambda name=name: WAYS[name].out(columns[name], shape) for name in WAYS}
+        | {"floor": tensors.copy},
     }
     found: dict[str, Any] = {name: {} for name in WAYS}
     for step in STEPS:

@@ -59,7 +59,9 @@ def run_child(python: str, script: str, *arguments: str, env: dict[str, str] | N
     command = [python, str(HERE / script), *arguments]
     environment = {**os.environ, "RUST_BACKTRACE": "0", **(env or {})}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode == 1:  # a mistake of ours: what a peer raises is printed as a line, and what ends it has another status
+    if (
+        done.returncode == 1
+    ):  # a mistake of ours: what a peer raises is printed as a line, and what ends it has another status
         raise RuntimeError(f"{command}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()], done.returncode
 

@@ -98,7 +98,9 @@ def _reference(pythons: dict[str, str]) -> dict[str, Any]:
     names = ("starfix_compiled", "starfix_current")
     old, new = (_every_case(pythons[name], "stable", name) for name in names)
     ours = _every_case(sys.executable, "golden", "arrow_digest_sha2")
-    theirs = dict(zip(ours, _every_case(pythons["starfix_compiled"], "golden", "starfix_compiled").values(), strict=True))
+    theirs = dict(
+        zip(ours, _every_case(pythons["starfix_compiled"], "golden", "starfix_compiled").values(), strict=True)
+    )
     hashed = [case for case in ours if "value" in theirs[case]]
     departs = [case for case in hashed if theirs[case] != ours[case]]
     facts = {
