@@ -1,7 +1,7 @@
 """Pairs of tables, and whether a hash of records ought to be the same for both.
 
-What a peer makes of them is found by running it; only the question is written here. The last tables are questions of their
-own: is there a hash at all?
+What a peer makes of them is found by running it; only the question is written here. The last tables are questions of
+their own: is there a hash at all?
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other ways to hash a table: how fast, and what they tell apart. Each runs in processes and an environment of its own."""
+"""Other ways to hash a table: how fast, and what they tell apart. Each runs in a process and environment of its own."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def peers(rows: int, rounds: int, pythons: dict[str, str]) -> dict[str, Any]:
     Args:
         rows: How many rows the tables have.
         rounds: How often each is measured.
-        pythons: The interpreter of each environment: `starfix_compiled`, `starfix_current`, and `older`, which has older
-            versions of all the others.
+        pythons: The interpreter of each environment: `starfix_compiled`, `starfix_current`, and `older`, which has
+            older versions of all the others.
     """
     pythons = {"here": sys.executable} | pythons
     found: dict[str, Any] = {

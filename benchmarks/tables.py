@@ -32,6 +32,8 @@ def shown(value: Any, key: str = "") -> str:
     """Return a value as a reader wants it: three digits, thousands apart, bytes in their unit."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if key == "shape":
+        return " × ".join(map(str, value))
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if key.endswith("_bytes") or key == "bytes":
@@ -103,8 +105,8 @@ def _speeds(results: dict[str, Any]) -> list[str]:
             refused = "refused" in speed
             cells.append("refused" if refused else f"{shown(speed['ratio'])} ({shown(speed['ready_ratio'])})")
         versions = results["peers"][peer]["versions"]
-        own = next((f"{name} {v}" for name, v in versions.items() if name.split("-")[0] in label.lower()), "")
-        rows.append([label + (f" ({own.split()[1]})" if own else ""), *cells])
+        own = next((version for name, version in versions.items() if label.lower().startswith(name)), "")
+        rows.append([f"{label} {own}".rstrip(), *cells])
     return _table(["", *TABLE_LABELS.values()], rows)
 
 
@@ -164,7 +166,7 @@ def _growth(results: dict[str, Any]) -> list[str]:
 def _kiln(results: dict[str, Any]) -> list[str]:
     rows = []
     for form in results["kiln"].values():
-        shape = " × ".join(map(str, form["shape"]))
+        shape = shown(form["shape"], "shape")
         for way, label in WAY_LABELS.items():
             facts = form["ways"][way]
             steps = [shown(facts[step]["ratio"]) for step in ("build", "write", "read", "out")]
