@@ -41,6 +41,7 @@ lint: $(TOOLS)/ready
 	$(TOOLS)/bin/ruff check .
 	$(TOOLS)/bin/mypy
 	$(TOOLS)/bin/lint-imports
+	$(TOOLS)/bin/python benchmarks/figures.py --check
 
 golden: $(NEWEST)/ready $(OLDEST)/ready
 	$(NEWEST)/bin/python golden/generate.py --check
