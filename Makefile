@@ -8,8 +8,9 @@ TOOLS  := $(VENVS)/tools
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
 SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
+PEERS := starfix-compiled starfix-current older
 
-.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench fuzz test-torch test-lance clean-exits coverage docs clean
+.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench bench-full pictures fuzz test-torch test-lance clean-exits coverage docs clean
 
 demo: $(NEWEST)/ready
 	$(NEWEST)/bin/python docs/demo.py
@@ -40,6 +41,7 @@ lint: $(TOOLS)/ready
 	$(TOOLS)/bin/ruff check .
 	$(TOOLS)/bin/mypy
 	$(TOOLS)/bin/lint-imports
+	$(TOOLS)/bin/python benchmarks/figures.py --check
 
 golden: $(NEWEST)/ready $(OLDEST)/ready
 	$(NEWEST)/bin/python golden/generate.py --check
@@ -50,8 +52,34 @@ golden: $(NEWEST)/ready $(OLDEST)/ready
 smoke: $(VENVS)/wheel
 	bash .ci/smoke
 
-bench: $(NEWEST)/ready
-	$(NEWEST)/bin/pytest benchmarks --benchmark-only
+# Every figure of the documentation, measured anew: under fifteen minutes on two cores, if nothing else runs there.
+# bench-full takes larger sizes and more rounds.
+bench: SCALE ?= bench
+bench-full: SCALE := full
+bench bench-full: $(NEWEST)/ready $(PEERS:%=$(VENVS)/%/ready) $(VENVS)/pictures
+	$(NEWEST)/bin/python benchmarks/measure.py --scale $(SCALE) \
+	    $(foreach peer,$(PEERS),--peer $(subst -,_,$(peer))=$(abspath $(VENVS)/$(peer)/bin/python))
+	$(MAKE) pictures
+
+# The pictures and tables, from figures that were measured before.
+pictures: $(NEWEST)/ready $(VENVS)/pictures
+	$(NEWEST)/bin/python benchmarks/render.py
+	$(NEWEST)/bin/python benchmarks/figures.py
+
+$(VENVS)/pictures: $(NEWEST)/ready pyproject.toml
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py bench)
+	touch $@
+
+# The two generations of arrow0's reference share a name; older versions of the other peers show whose hashes last.
+$(VENVS)/starfix-compiled/ready: REQUIREMENTS := starfix==0.1.3
+$(VENVS)/starfix-current/ready: REQUIREMENTS := starfix
+$(VENVS)/starfix-%/ready:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --upgrade $(REQUIREMENTS) numpy
+	touch $@
+
+$(VENVS)/older/ready: $(VENVS)/wheel
+	bash .ci/venv $(VENVS)/older $(PYTHON) pyarrow==$(OLDEST_PYARROW) pandas==2.2.3 polars==1.30.0 duckdb==1.3.0
 
 # A coverage-guided run over the Kiln decoders; fuzz/README.md has the last full one.
 fuzz: $(NEWEST)/ready

@@ -46,10 +46,9 @@ def against_floor(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..
         subject_time, floor_time = best_of_each(subject, floor, rounds, clock)
         ratio = floor_time / subject_time if speed else subject_time / floor_time
         met = ratio >= goal if speed else ratio <= goal
-        benchmark.extra_info.update(
-            ratio=round(ratio, 3), goal=goal, met=met, subject_s=subject_time, floor_s=floor_time, bytes=unit_bytes
-        )
         bound = "at least" if speed else "at most"
+        benchmark.extra_info.update(ratio=round(ratio, 3), goal=goal, bound=bound, met=met)
+        benchmark.extra_info.update(subject_s=subject_time, floor_s=floor_time, bytes=unit_bytes)
         rate = f", {unit_bytes / subject_time / 1e9:.2f} GB/s" if unit_bytes else ""
         terminal = request.config.get_terminal_writer()
         terminal.line(
