@@ -29,8 +29,8 @@ _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 _STREAM_END_OLD = b"\0\0\0\0"
 
 # Parquet is decoded in batches of about this many bytes, whatever the row groups are.
-_BATCH_BYTES = 32 << 20
-_BATCH_ROWS = 1 << 17
+_BATCH_BYTES = 16 << 20
+_BATCH_ROWS = 1 << 16
 # No schema message of a stream that cannot be measured is longer.
 _METADATA_LIMIT = 1 << 28
 # A column chunk with a dictionary that takes less per value holds indices all through.
