@@ -32,7 +32,7 @@ _MARKER = re.compile(r"<!-- /?(?:figure|table)\b[^>]*-->")
 # Where a number is no claim in prose: what is substituted, what is declared a fact, code, comments, links' targets.
 _NO_PROSE = re.compile(
     r"<!-- figure:.*?<!-- /figure -->|<!-- table:.*?<!-- /table -->|<!-- fact -->.*?<!-- /fact -->|<!--.*?-->"
-    r"|^(?P<fence>```+|~~~+).*?^(?P=fence)|(?P<tick>`+)[^`].*?(?P=tick)|\]\([^)\s]*\)",
+    r"|^(?P<fence>```+|~~~+).*?^(?P=fence)|(?P<tick>`+)[^`](?:(?!\n[ \t]*\n).)*?(?P=tick)|\]\([^)\s]*\)",
     re.DOTALL | re.MULTILINE,
 )
 _NUMBER = r"(?<![\w.,])\d[\d.,]*(?:\s*(?:to|-|–)\s*\d[\d.,]*)?"
@@ -44,11 +44,14 @@ _MEASURED = [
     # 1.5 ×, 3x, but neither 2 × 3 nor 0x1f
     rf"{_NUMBER}\s*(?:×|x)(?!\w)(?!\s*\d)",
     rf"(?:{_NUMBER}|\b(?:{_WORDS}))[\s-]*(?:times|fold)\s+{_COMPARED}\b",
+    rf"{_NUMBER}\s*(?:times|fold)\s+(?:that|those|sha|blake|the\s+floor)|{_NUMBER}\s*percent\b",
+    rf"{_NUMBER}\s*%\s*overhead|saves\s+{_NUMBER}\s*%|\b(?:eleven|ten)[- ](?:times|fold)\b",
+    r"\b(?:half|a\s+third|a\s+quarter)\s+(?:of\s+)?the\s+time\b|\bdouble\s+the\s+speed\b|\border\s+of\s+magnitude\b",
     r"\b(?:twice|thrice|half)\s+as\s+(?:fast|slow|long|quick)\b|\btwice\s+the\s+(?:speed|time)\b",
     rf"{_NUMBER}\s*%\s*(?:(?:of|in)\s+)?{_COMPARED}\b",
     rf"{_NUMBER}\s*(?:[kKMGT]i?)?(?:B|bytes?|bits?)\s*(?:/\s*s\b|per\s+second|a\s+second)",
     rf"{_NUMBER}\s*(?:(?:thousand|million|billion)\s+)?(?:\w+\s+)?(?:a|per)\s+second\b|{_NUMBER}\s*(?:\w+\s*)?/\s*s\b",
-    rf"{_NUMBER}\s*(?:[nµum]s|(?<!\d{{4}})s|(?:nano|micro|milli)?seconds?|minutes?)\b",
+    rf"{_NUMBER}\s*(?:[nµμum]s|(?<!\d{{4}})s|(?:nano|micro|milli)?seconds?|minutes?)\b",
 ]
 HANDWRITTEN = re.compile("|".join(f"(?:{pattern})" for pattern in _MEASURED))
 

@@ -115,6 +115,13 @@ def test_markers_in_code_are_shown_and_not_meant(figures):
         "3.5 seconds",
         "0.4 s",
         "15 minutes",
+        "13.2 times that",
+        "35 percent faster",
+        "40% overhead",
+        "half the time",
+        "double the speed",
+        "eleven times faster",
+        "5 μs",
     ],
 )
 @pytest.mark.parametrize(
@@ -149,6 +156,10 @@ def test_a_measured_figure_written_by_hand_is_found(claim, around, figures):
 )
 def test_what_is_no_measurement_is_left_alone(text, figures):
     assert list(figures.handwritten(text)) == []
+
+
+def test_a_stray_backtick_hides_nothing_in_other_paragraphs(figures):
+    assert list(figures.handwritten("stray ` tick\n\nIt takes 5 s.\n\nSee `x`.\n")) == [(3, "5 s")]
 
 
 def test_the_line_of_a_finding_counts_what_lies_before_it(figures):

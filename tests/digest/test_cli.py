@@ -223,6 +223,7 @@ def test_bad_files_are_reported_and_the_rest_is_hashed(folder):
 
 AS_NOBODY = """
 import os, shutil, sys
+import numpy.ma
 import pyarrow.compute
 from arrow_digest.cli import main
 # All modules are there by now: whoever we are to be may not read the interpreter's files.
