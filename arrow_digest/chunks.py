@@ -32,6 +32,8 @@ _MOST_ROWS = 1 << 20
 # A batch whose buffers are no larger is not worth measuring.
 _SMALL_BYTES = 1 << 18
 _SAMPLE_ROWS = 8
+# So many entries of dictionaries are looked at again and again before it is asked whether they are one dictionary.
+_MANY_ENTRIES = 1 << 22
 
 
 def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
@@ -192,12 +194,12 @@ def _require_joinable(table: Any, index: int, leaves: tuple[Leaf, ...]) -> None:
     shifted. Everything else would reach into foreign memory, or become something that looks sound.
     """
     column = table.column(index)
-    # Full validation also looks at what values mean. Only a broken structure is refused.
-    if _looks_up(column.type) and _is_valid(column):
+    if _looks_up(column.type) and _is_sound(column):
         return
     _require_valid_column(table, index, leaves)
+    # Full validation also looks at what values mean. Only a broken structure is refused.
     if _looks_up(column.type):
-        sound = _is_valid(_blind(column))
+        sound = (blind := _blind(column)) is not column and _is_valid(blind)
     else:
         sound = not _has_inner_offsets(column.type) or all(_is_valid(chunk) for chunk in _distinct(column))
     if not sound:
@@ -215,18 +217,22 @@ def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
     return test(data_type) or any(_any_part(data_type.field(i).type, test) for i in range(data_type.num_fields))
 
 
-_LOOKED_UP = frozenset(
-    (
-        *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW),
-        *(lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW),
-    )
-)
+_LIST_VIEWS = frozenset((lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW))
+_LOOKED_UP = _LIST_VIEWS | {
+    *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW)
+}
 _WITH_OFFSETS = frozenset(
     (
         *(lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_STRING, lib.Type_LARGE_STRING),
         *(lib.Type_LIST, lib.Type_LARGE_LIST),
     )
 )
+
+
+def _storage(data_type: Any) -> Any:
+    while isinstance(data_type, pa.BaseExtensionType):
+        data_type = data_type.storage_type
+    return data_type
 
 
 def _looks_up(data_type: Any) -> bool:
@@ -240,9 +246,8 @@ def _is_joined_wrongly(data_type: Any) -> bool:
 
 
 def _has_inner_offsets(data_type: Any) -> bool:
-    while isinstance(data_type, pa.BaseExtensionType):
-        data_type = data_type.storage_type
-    inner = (data_type.field(index).type for index in range(data_type.num_fields))
+    storage = _storage(data_type)
+    inner = (storage.field(index).type for index in range(storage.num_fields))
     return any(_any_part(part, lambda part: part.id in _WITH_OFFSETS) for part in inner)
 
 
@@ -255,19 +260,49 @@ def _distinct(column: Any) -> Iterator[Any]:
     if not column.num_chunks:
         return
     one_memory = _buffer_size(column) == _buffer_size(column.chunk(0))
+    has_dictionary = _any_part(column.type, pt.is_dictionary)  # whose memory `buffers` leaves out
     seen: set[tuple[int, ...]] = set()
     for chunk in column.iterchunks():
         if one_memory and chunk.offset and seen:
             continue
         memory = tuple(buffer.address for buffer in chunk.buffers()[1:] if buffer is not None)
-        if memory not in seen or not chunk.offset:
+        if memory not in seen or not chunk.offset or has_dictionary:
             seen.add(memory)
             yield chunk
 
 
-def _is_valid(column: Any) -> bool:
+def _is_sound(column: Any) -> bool:
+    """Return whether a column that looks things up passes full validation, looking at what chunks share only once.
+
+    pyarrow looks at the whole of a dictionary, and of a child, for every chunk that has it.
+    """
+    if column.type.id == lib.Type_DICTIONARY:
+        entries = column.num_chunks and column.num_chunks * len(column.chunk(0).dictionary)
+        if entries > _MANY_ENTRIES and (dictionary := _one_dictionary(column)) is not None:
+            # Joining shifts no index then, and indices are looked at when they are followed.
+            return _is_valid(column, full=False) and _is_valid(dictionary)
+    elif (storage := _storage(column.type)).num_fields and storage.id not in _LIST_VIEWS:
+        return _is_valid(column, full=False) and all(_is_valid(chunk) for chunk in _distinct(column))
+    return _is_valid(column)
+
+
+def _one_dictionary(column: Any) -> Any:
+    """Return the dictionary that all chunks have, if its values lie flat and every chunk says the same of them."""
+    first = column.chunk(0).dictionary
+    if first.type.num_fields or first.type.id == lib.Type_DICTIONARY:
+        return None
+    same = all(_memory(chunk.dictionary) == _memory(first) for chunk in column.iterchunks())
+    return first if same else None
+
+
+def _memory(array: Any) -> tuple[Any, ...]:
+    buffers = tuple(buffer and (buffer.address, buffer.size) for buffer in array.buffers())
+    return len(array), array.offset, buffers
+
+
+def _is_valid(column: Any, *, full: bool = True) -> bool:
     try:
-        column.validate(full=True)
+        column.validate(full=full)
     except pa.ArrowInvalid:
         return False
     return True

@@ -312,6 +312,48 @@ result = outcome(lambda: arrow_digest.logical_hash(pyarrow.Table.from_batches([b
     assert (outcome.get("error"), outcome.get("rule")) == ("InvalidArrayError", DAMAGES[name].rule)
 
 
+def texts(*offsets: int) -> pa.Array:
+    return pa.Array.from_buffers(
+        pa.binary(), len(offsets) - 1, [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"abcdefgh")]
+    )
+
+
+def indexed(dictionary: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0, 0, 0, 0], pa.int8()), dictionary)
+
+
+@pytest.mark.parametrize("many_entries", [0, chunks._MANY_ENTRIES])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda array: array, lambda array: pa.StructArray.from_arrays([array], ["x"])],
+    ids=["alone", "in a struct"],
+)
+def test_a_broken_dictionary_that_tiny_chunks_share_is_refused(wrap, many_entries, monkeypatch):
+    monkeypatch.setattr(chunks, "_MANY_ENTRIES", many_entries)
+    sound, broken = wrap(indexed(texts(0, 1, 2))), wrap(indexed(texts(0, 6, 2, 8)))
+    for parts in (
+        [broken.slice(row, 1) for row in range(4)],
+        [broken.slice(row, 1) for row in range(1, 4)],
+        [sound, broken.slice(1, 1)],
+        [sound.slice(1, 1), broken.slice(1, 1)],
+        [sound] * 3 + [broken],
+    ):
+        table = pa.table({"c": pa.chunked_array(parts)})
+        with pytest.raises(ad.InvalidArrayError) as caught:
+            ad.logical_hash(table)
+        assert caught.value.rule == "offsets"
+
+
+@pytest.mark.parametrize("many_entries", [0, chunks._MANY_ENTRIES])
+def test_an_index_beyond_the_dictionary_that_tiny_chunks_share_is_refused(many_entries, monkeypatch):
+    monkeypatch.setattr(chunks, "_MANY_ENTRIES", many_entries)
+    indices = pa.array([0, 1, 2, 1], pa.int8())
+    wild = pa.DictionaryArray.from_arrays(indices, texts(0, 1, 2), safe=False)
+    table = pa.table({"c": pa.chunked_array([wild.slice(row, 1) for row in range(4)])})
+    with pytest.raises(ad.InvalidArrayError, match="indices"):
+        ad.logical_hash(table)
+
+
 # What lies under a null, or beside what anything points at, is nobody's business; nor is what values mean.
 
 
