@@ -27,8 +27,10 @@ _BATCH_BYTES = 64 << 20
 _BATCH_ROWS = 1024
 
 # pyarrow reads cells in half the time when a column chunk is one page, as it never has to move what it has gathered.
-# The size of pages is one for all columns: the others must be so small that theirs stay small too.
+# The size of pages is one for all columns: the others must be so small that theirs stay small too. Whoever reads page
+# by page holds one, so small cells, where it saves little, keep small pages.
 _OTHERS_SHARE = 16
+_LARGE_ROW = 1 << 10
 
 _DEFAULT_CODEC = "snappy"
 
@@ -37,8 +39,9 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
     """Writes a table as Parquet, its Kiln columns in a way that reads fast.
 
     The columns of cells are uncompressed, as tensors seldom shrink, and without dictionary or statistics, which would
-    make filters on a dataset fail. Row groups have at most 256 MiB, or one row, and where cells are nearly all of a
-    table, each of their column chunks is one page. All other columns are written as `pyarrow.parquet.write_table` does.
+    make filters on a dataset fail. Row groups have at most 256 MiB, or one row, and where cells of more than a kilobyte
+    are nearly all of a table, each of their column chunks is one page. All other columns are written as
+    `pyarrow.parquet.write_table` does.
 
     Args:
         table: The table.
@@ -144,7 +147,8 @@ def _settings(schema: pa.Schema, options: dict[str, Any], sizes: _Sizes) -> dict
     settings["compression"] = codec
     # A page that is compressed is taken as a whole, so it had better be small.
     plain = all(str(codec.get(path, "NONE")).upper() in {"NONE", "UNCOMPRESSED"} for path in kiln)
-    if plain and sizes.largest and sizes.others * _OTHERS_SHARE <= sizes.rows.sum():
+    total = int(sizes.rows.sum())
+    if plain and total > max(_LARGE_ROW * len(sizes.rows), _OTHERS_SHARE * sizes.others):
         settings.setdefault("data_page_size", ROW_GROUP_BYTES)
     level = options.get("compression_level")
     if level is not None and not isinstance(level, dict):

@@ -124,17 +124,20 @@ def test_row_groups_are_cut_by_rows_too():
 
 
 @pytest.mark.parametrize(
-    ("others", "options", "expected"),
+    ("items", "others", "options", "expected"),
     [
-        (8, {}, 256 << 20),
-        (200, {}, None),  # as large as a fourth of the cells
-        (8, {"data_page_size": 4096}, 4096),
-        (8, {"compression": "zstd"}, 256 << 20),  # the cells are not compressed
-        (8, {"compression": {"c": "zstd"}}, None),
-        (8, {"compression": {"c": "none"}}, 256 << 20),
+        (200, 8, {}, 256 << 20),
+        (200, 200, {}, None),  # as large as an eighth of the cells
+        (50, 8, {}, None),  # cells under a kilobyte
+        (200, 8, {"data_page_size": 4096}, 4096),
+        (200, 8, {"compression": "zstd"}, 256 << 20),  # the cells are not compressed
+        (200, 8, {"compression": {"c": "zstd"}}, None),
+        (200, 8, {"compression": {"c": "none"}}, 256 << 20),
     ],
 )
-def test_pages_are_as_large_as_row_groups_where_cells_are_nearly_all_of_a_table(others, options, expected, monkeypatch):
+def test_pages_are_as_large_as_row_groups_where_large_cells_are_nearly_all(
+    items, others, options, expected, monkeypatch
+):
     settings = []
 
     class Spy(pq.ParquetWriter):
@@ -143,7 +146,7 @@ def test_pages_are_as_large_as_row_groups_where_cells_are_nearly_all_of_a_table(
             super().__init__(where, schema, **given)
 
     monkeypatch.setattr(pq, "ParquetWriter", Spy)
-    cells = kiln_arrow.from_numpy({"x": np.arange(1000.0).reshape(10, 100)})
+    cells = kiln_arrow.from_numpy({"x": np.zeros((10, items))})
     table = pa.table({"c": cells, "n": pa.array([b"x" * others] * 10)})
     file = written(table, **options)
     assert settings[-1].get("data_page_size") == expected
