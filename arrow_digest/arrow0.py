@@ -173,6 +173,8 @@ class ColumnDigest:
             unless it was asked for. It tells apart what arrow0 cannot, for every leaf that is no list.
         nullable: True if the schema allows null rows, in the leaf or in a struct above it.
         nullable_items: True for a list whose items, at any depth, may be null.
+        nullable_structs: True if a struct above the leaf may be null. For arrow0, and in the validity digest, a null
+            struct is one whose fields are all null.
 
     >>> digest = RecordDigest(pa.schema([("a", pa.int32())]))
     >>> digest.update(pa.table({"a": pa.array([1, None], pa.int32())}))
@@ -188,6 +190,7 @@ class ColumnDigest:
     validity_digest: bytes | None = None
     nullable: bool = True
     nullable_items: bool = False
+    nullable_structs: bool = False
 
 
 class RecordDigest:

@@ -14,8 +14,8 @@ __all__ = ["column_json", "facts_json", "parse_facts", "verification_json"]
 _MOST = 2**63 - 1
 
 
-def column_json(column: ColumnDigest) -> dict[str, Any]:
-    """Return one leaf column as the JSON object that manifests and `--json` have."""
+def column_json(column: ColumnDigest, *, nullability: bool = True) -> dict[str, Any]:
+    """Return one leaf column as the JSON object that `--json` has, and manifests with what may be null inside."""
     shown: dict[str, Any] = {
         "path": list(column.path),
         "type": str(column.data_type),
@@ -24,8 +24,10 @@ def column_json(column: ColumnDigest) -> dict[str, Any]:
     }
     if column.validity_digest is not None:
         shown["validity_digest"] = column.validity_digest.hex()
-    if column.nullable_items:
+    if nullability and column.nullable_items:
         shown["nullable_items"] = True
+    if nullability and column.nullable_structs:
+        shown["nullable_structs"] = True
     return shown
 
 
@@ -122,6 +124,7 @@ def _parse_column(recorded: Any, digest_size: int) -> ColumnDigest:
         validity_digest=_digest(recorded, "validity_digest", digest_size),
         nullable=null_count > 0,
         nullable_items=recorded.get("nullable_items") is True,
+        nullable_structs=recorded.get("nullable_structs") is True,
     )
 
 

@@ -310,28 +310,28 @@ def _walk(
             yield from _walk(inner, here, (*indices, index))
 
 
-def nullability(schema: Any, indices: tuple[int, ...]) -> tuple[bool, bool]:
-    """Return whether rows of a leaf may be null, and whether items of its lists may.
+def nullability(schema: Any, indices: tuple[int, ...]) -> tuple[bool, bool, bool]:
+    """Return whether rows of a leaf may be null, whether items of its lists may, and whether structs above it may.
 
     Args:
         schema: The `pyarrow.Schema`.
         indices: Field indices from the top-level column down to the leaf.
 
     >>> nullability(pa.schema([pa.field("a", pa.list_(pa.int8()), nullable=False)]), (0,))
-    (False, True)
+    (False, True, False)
     """
-    rows = False
+    rows = structs = False
     parent = schema
     for index in indices:
         field = parent.field(index)
-        rows = rows or field.nullable
+        structs, rows = rows, rows or field.nullable
         parent = unwrap(field.type)
     items = False
     inner = parent
     while inner.id in _LISTS:
         items = items or inner.value_field.nullable
         inner = unwrap(inner.value_type)
-    return rows, items
+    return rows, items, structs
 
 
 _PLAIN_TYPES = {

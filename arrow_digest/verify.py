@@ -394,10 +394,12 @@ def _weak(recorded: tuple[ColumnDigest, ...] | None, columns: tuple[ColumnDigest
     """Yield the leaves in which what arrow0 cannot tell apart was not told apart by anything else."""
     # Equal logical hashes mean the same leaves in the same order.
     for number, column in enumerate(columns):
-        if pt.is_boolean(column.data_type) or pt.is_null(column.data_type):
-            continue
         known = None if recorded is None else recorded[number]
-        if column.nullable_items or (known is not None and known.nullable_items):
+        if column.null_count and (column.nullable_structs or (known is not None and known.nullable_structs)):
+            yield column.path  # a null struct, or a struct of nulls
+        elif pt.is_boolean(column.data_type) or pt.is_null(column.data_type):
+            continue
+        elif column.nullable_items or (known is not None and known.nullable_items):
             yield column.path
         elif known is None:
             if column.nullable:

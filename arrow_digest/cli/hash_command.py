@@ -142,8 +142,5 @@ def _json_line(result: dict[str, Any], base: str, columns: bool) -> bytes:
     shown = {key: value.encode(base) if isinstance(value, Multihash) else value for key, value in result.items()}
     shown.pop("columns", None)
     if columns:
-        shown["columns"] = [
-            {key: value for key, value in column_json(column).items() if key != "nullable_items"}
-            for column in result["columns"]
-        ]
+        shown["columns"] = [column_json(column, nullability=False) for column in result["columns"]]
     return json.dumps(shown).encode() + b"\n"

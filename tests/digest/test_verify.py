@@ -17,6 +17,7 @@ import arrow_digest.inputs
 from arrow_digest import (
     ArrowDigestError,
     ExpectationError,
+    Manifest,
     MultihashError,
     Status,
     UnreadableError,
@@ -310,6 +311,42 @@ def test_recorded_columns_tell_apart_what_arrow0_cannot(tmp_path):
     recorded = FileFacts(found.physical, found.logical, 2, found.byte_length, found.columns)
     result = verify_file(tmp_path / "b", recorded)
     assert (result.status, result.weak_columns) == (Status.EQUIVALENT, (("x",),))
+
+
+def in_structs(values, leaf, nullable):
+    struct = pa.struct([pa.field("x", leaf)])
+    return pa.table({"s": pa.array(values, struct)}, schema=pa.schema([pa.field("s", struct, nullable=nullable)]))
+
+
+@pytest.mark.parametrize("leaf", [pa.int8(), pa.bool_(), pa.null()], ids=str)
+def test_a_null_struct_that_may_be_a_struct_of_nulls_makes_a_match_weak(leaf, tmp_path):
+    null, nulls = in_structs([None], leaf, True), in_structs([{"x": None}], leaf, True)
+    assert logical_hash(null) == logical_hash(nulls)
+    required = in_structs([{"x": None}], leaf, False)
+    files = [ipc_file(null), ipc_file(nulls), ipc_file(required), ipc_stream(required)]
+    for number, data in enumerate(files):
+        (tmp_path / str(number)).write_bytes(data)
+    manifest = Manifest.create(tmp_path)
+    recorded = {entry.path: entry.facts for entry in Manifest.loads(manifest.dumps().encode(), root=tmp_path).entries}
+    for before, now, weak in [
+        ("0", "1", True),
+        ("1", "0", True),
+        ("0", "2", True),
+        ("2", "0", True),
+        ("2", "3", False),
+    ]:
+        result = verify_file(tmp_path / now, recorded[before])
+        assert result.status is Status.EQUIVALENT
+        assert result.weak_columns == ((("s", "x"),) if weak else ())
+
+
+def test_a_struct_without_nulls_leaves_a_match_strong(tmp_path):
+    table = in_structs([{"x": 1}], pa.int8(), True)
+    (tmp_path / "a").write_bytes(ipc_file(table))
+    (tmp_path / "b").write_bytes(parquet(table))
+    found = hash_file(tmp_path / "a", validity=True)
+    result = verify_file(tmp_path / "b", FileFacts(found.physical, found.logical, 1, found.byte_length, found.columns))
+    assert (result.status, result.weak_columns) == (Status.EQUIVALENT, ())
 
 
 def test_null_counts_are_compared_where_they_are_recorded(tmp_path):
