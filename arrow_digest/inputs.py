@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import functools
 import io
 import os
 import select
@@ -19,7 +21,7 @@ import pyarrow as pa
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.remote import RemoteFile, is_uri, open_uri
 
-__all__ = ["InputFile", "guarding", "open_path", "reading", "unreadable"]
+__all__ = ["InputFile", "arrow_file", "guarding", "open_path", "reading", "unreadable"]
 
 _PIPE_PATIENCE = 5.0  # seconds that a named pipe may take to get a writer
 
@@ -34,6 +36,23 @@ _RULES = {
     errno.EACCES: ("permission", "permission denied"),
     errno.EPERM: ("permission", "permission denied"),
 }
+
+
+# How long a process that read files waits when it ends.
+_LETTING_GO_SECONDS = 0.02
+
+
+def arrow_file(file: Any) -> Any:
+    """Return a file as pyarrow reads it."""
+    _let_go_at_exit()
+    return pa.PythonFile(file, mode="r")
+
+
+@functools.cache
+def _let_go_at_exit() -> None:
+    # One of pyarrow's threads may be the last to hold what was read, and let go of it a little after all is done. It
+    # needs the interpreter for that, and would abort the process if that were ending: so let it have it before.
+    atexit.register(time.sleep, _LETTING_GO_SECONDS)
 
 
 class InputFile:

@@ -10,14 +10,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arrow_digest.arrow0 import ColumnDigest, combine
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.executors import run_each
 from arrow_digest.functions import digest_function
-from arrow_digest.inputs import InputFile, open_path, reading
+from arrow_digest.inputs import InputFile, arrow_file, open_path, reading
 from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.schema import FlatSchema, flatten
@@ -83,7 +82,7 @@ def _parts(file: InputFile) -> tuple[list[tuple[int, ...] | None], FlatSchema | 
         return [None], None
     flat = flatten(read_file(file).schema)
     with reading(file.name, "Parquet"):
-        metadata = pq.read_metadata(pa.PythonFile(file, mode="r"))
+        metadata = pq.read_metadata(arrow_file(file))
         sizes = [0] * metadata.num_columns
         for group in range(metadata.num_row_groups):
             for column in range(metadata.num_columns):

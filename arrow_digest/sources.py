@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
 from arrow_digest.feather_v1 import read_feather_v1
-from arrow_digest.inputs import InputFile, open_path, reading
+from arrow_digest.inputs import InputFile, arrow_file, open_path, reading
 
 __all__ = ["Source", "count_rows", "is_parquet", "open_source", "read_file", "read_producer"]
 
@@ -182,7 +182,7 @@ def count_rows(file: InputFile) -> int:
     """
     if is_parquet(file):
         with reading(file.name, "Parquet"):
-            return int(pq.read_metadata(pa.PythonFile(file, mode="r")).num_rows)
+            return int(pq.read_metadata(arrow_file(file)).num_rows)
     return sum(batch.num_rows for batch in read_file(file).batches)
 
 
@@ -200,7 +200,7 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
     if end != b"PAR1":
         raise UnreadableError(file.name, "truncated", f"cut short: Parquet ends with b'PAR1', found {end!r}")
     with reading(file.name, "Parquet"):
-        handle = pa.PythonFile(file, mode="r")
+        handle = arrow_file(file)
         metadata = pq.read_metadata(handle)
         buffer_size = min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20)
         parquet = pq.ParquetFile(
@@ -270,7 +270,7 @@ def _parquet_batches(
 
 def _ipc_file(file: InputFile) -> Source:
     with reading(file.name, "Arrow IPC file"):
-        reader = pa.ipc.open_file(pa.PythonFile(file, mode="r"))
+        reader = pa.ipc.open_file(arrow_file(file))
     return Source(file.name, reader.schema, _ipc_file_batches(reader, file.name))
 
 
@@ -290,7 +290,7 @@ def _feather_v1(file: InputFile) -> Source:
 def _ipc_stream(file: InputFile, start: bytes) -> Source:
     _require_stream_start(file, start)
     with _blaming_the_end(file), reading(file.name, "Arrow IPC stream"):
-        reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
+        reader = pa.ipc.open_stream(arrow_file(file))
     return Source(file.name, reader.schema, _ipc_stream_batches(reader, file))
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -31,10 +32,12 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command, and leave with a status that says what happened."""
     status = _run()
-    if status == EXIT_INTERRUPTED:
-        # Threads may be at work on large files, which Python would wait for. Nothing of theirs is wanted any more.
-        os._exit(status)
-    sys.exit(status)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # none, or closed
+            stream.flush()
+    # At once: after an interrupt, Python would wait for threads at work on large files, and one of pyarrow's that still
+    # lets go of what it read would abort a process whose Python is ending. Nothing of theirs is wanted any more.
+    os._exit(status)
 
 
 def _run() -> int:

@@ -254,6 +254,34 @@ def test_what_may_not_be_read_is_reported(folder):
     assert result.returncode == 2
 
 
+ABORTING = """
+import atexit, os
+from arrow_digest.cli import main
+atexit.register(os.abort)
+main()
+"""
+
+
+def test_what_happens_while_python_ends_has_no_say_in_the_status(folder):
+    assert run_python(ABORTING, "hash", "parquet", cwd=folder).returncode == 0
+    assert run_python(ABORTING, "hash", "missing", cwd=folder).returncode == 2
+
+
+LETTING_GO = """
+import atexit, sys, threading
+ending, gone = threading.Event(), threading.Event()
+atexit.register(lambda: print(gone.is_set()))
+import arrow_digest
+arrow_digest.logical_hash(sys.argv[1])
+threading.Thread(target=lambda: ending.wait() and gone.set(), daemon=True).start()
+atexit.register(ending.set)
+"""
+
+
+def test_a_process_that_read_a_file_lets_threads_have_python_before_it_ends(folder):
+    assert run_python(LETTING_GO, "parquet", cwd=folder).stdout == b"True\n"
+
+
 SOON = """
 import sys
 from arrow_digest import inputs
