@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.encode import portable
+from arrow_digest import columns
+from arrow_digest.encode import Kernels, portable
 
 ROWS = 2_000_000
 
@@ -84,8 +85,13 @@ SHAPES = {
 }
 
 
+def _force_portable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "kernels", lambda: Kernels("portable", 1, "forced"))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_portable_encoding_keeps_up_with_sha3(shape: str, against_floor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _force_portable(monkeypatch)
     make, goal = SHAPES[shape]
     table = pa.table({"c": make()})
     stream = _stream(table)
@@ -111,13 +117,22 @@ def _stream(table: Any) -> bytes:
 ONE_ROW_COLUMNS = {
     "integers and strings": lambda rows, i: _integers(rows) if i % 2 else _strings(rows, 16),
     "dictionaries": lambda rows, _: pa.array([f"v{row % 50}" for row in range(rows)]).dictionary_encode(),
+    "large dictionaries": lambda rows, _: pa.array([f"v{row % 10_000}" for row in range(rows)]).dictionary_encode(),
+    "structs of views": lambda rows, _: pa.StructArray.from_arrays([_strings(rows, 32, kind=pa.string_view())], ["a"]),
     "structs": lambda rows, _: pa.StructArray.from_arrays([_integers(rows), _strings(rows, 16)], ["a", "b"]),
     "lists": lambda rows, _: pa.array([[row] for row in range(rows)]),
 }
 
 
+@pytest.mark.parametrize("encoder", ["portable", "native"])
 @pytest.mark.parametrize("kind", ONE_ROW_COLUMNS)
-def test_one_row_chunks_cost_a_bounded_multiple(kind: str, against_floor: Any) -> None:
+def test_one_row_chunks_cost_a_bounded_multiple(
+    kind: str, encoder: str, against_floor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if encoder == "portable":
+        _force_portable(monkeypatch)
+    elif ad.kernels().name != "native":
+        pytest.skip("the native kernels are not active")
     rows = 25_000
     whole = pa.table({f"c{i}": ONE_ROW_COLUMNS[kind](rows, i) for i in range(10)})
     chunked = pa.concat_tables([whole.slice(row, 1) for row in range(rows)])
