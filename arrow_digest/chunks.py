@@ -32,6 +32,8 @@ _MOST_ROWS = 1 << 20
 # A batch whose buffers are no larger is not worth measuring.
 _SMALL_BYTES = 1 << 18
 _SAMPLE_ROWS = 8
+# An index, a view, or where a list lies takes about so much, if not less.
+_POINTER_BYTES = 16
 # So many entries of dictionaries are looked at again and again before it is asked whether they are one dictionary.
 _MANY_ENTRIES = 1 << 22
 
@@ -130,45 +132,47 @@ def _is_huge(table: Any, each: Each) -> bool:
         return sum(each(lambda index: size(table.column(index)), table.num_columns))
 
     # What the buffers have is found soon, what the rows have of it takes long.
-    return total(_buffer_size) > 4 * _PIECE_BYTES and total(_column_size) > 4 * _PIECE_BYTES
+    return total(_buffer_size) > 4 * _PIECE_BYTES and total(_joined_size) > 4 * _PIECE_BYTES
 
 
 def _size(batch: Any) -> int:
-    """Return at least the bytes of some rows, exactly if their buffers have many: that takes long."""
+    """Return at least the bytes of some rows, or what joining them copies where they have many: that takes long."""
     bound = _buffer_size(batch)
-    return bound if bound <= _SMALL_BYTES else sum(_column_size(column) for column in batch.columns)
+    return bound if bound <= _SMALL_BYTES else sum(_joined_size(pa.chunked_array([column])) for column in batch.columns)
 
 
 def _row_size(table: Any) -> int:
-    """Return about how many bytes a row of a table takes, from a sample: asking every chunk takes too long."""
+    """Return about how many bytes of a row joining copies, from a sample: asking every chunk takes too long."""
     rows = table.num_rows
-    sample = [table.slice(row, 1) for row in range(0, rows, max(rows // _SAMPLE_ROWS, 1))]
-    size = sum(_sample_size([row.column(index) for row in sample]) for index in range(table.num_columns) if sample)
-    return size // max(len(sample), 1) or 1
+    if not rows:
+        return 1
+    sample = pa.concat_tables([table.slice(row, 1) for row in range(0, rows, max(rows // _SAMPLE_ROWS, 1))])
+    return sum(_joined_size(column) for column in sample.columns) // sample.num_rows or 1
 
 
-def _sample_size(rows: list[Any]) -> int:
-    size = sum(_column_size(row) for row in rows)
-    # A row of a dictionary array has all of the dictionary with it, of which joining makes one.
-    if rows[0].type.id == lib.Type_DICTIONARY and _buffer_size(_concatenated(rows)) == _buffer_size(rows[0]):
-        size -= sum(_column_size(row.chunk(0).dictionary) for row in rows)
-    return size
-
-
-def _concatenated(columns: list[Any]) -> Any:
-    return pa.chunked_array([chunk for column in columns for chunk in column.iterchunks()])
+def _joined_size(column: Any) -> int:
+    """Return about how many bytes joining the chunks of a column copies: not what they share and only point into."""
+    data_type = column.type
+    if isinstance(data_type, pa.BaseExtensionType):
+        # Casting to the storage breaks structs, which then end the process.
+        parts = [chunk.storage for chunk in column.iterchunks()]
+        return _joined_size(pa.chunked_array(parts, data_type.storage_type))
+    if data_type.id in _VIEWS:
+        return _POINTER_BYTES * len(column)
+    if data_type.id == lib.Type_DICTIONARY and column.num_chunks:
+        # Of dictionaries, only what others add to the first.
+        return _POINTER_BYTES * len(column) + _buffer_size(column) - _buffer_size(column.chunk(0))
+    if data_type.id == lib.Type_STRUCT and _looks_up(data_type):
+        return sum(_joined_size(part) for part in column.flatten())
+    try:
+        return int(column.nbytes)
+    except pa.ArrowException:  # the oldest pyarrow cannot tell where there are views inside
+        return _POINTER_BYTES * len(column)
 
 
 def _buffer_size(data: Any) -> int:
     """Return how many bytes the buffers of some data have, each counted once."""
     return int(data.get_total_buffer_size())
-
-
-def _column_size(column: Any) -> int:
-    try:
-        return int(column.nbytes)
-    except pa.ArrowException:  # the oldest pyarrow cannot tell for views, of which joining copies 16 bytes each
-        return 16 * len(column)
 
 
 def _require_valid(data: Any, leaves: tuple[Leaf, ...]) -> None:
@@ -218,9 +222,8 @@ def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
 
 
 _LIST_VIEWS = frozenset((lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW))
-_LOOKED_UP = _LIST_VIEWS | {
-    *(lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW)
-}
+_VIEWS = frozenset((lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW))
+_LOOKED_UP = _LIST_VIEWS | _VIEWS | {lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED}
 _WITH_OFFSETS = frozenset(
     (
         *(lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_STRING, lib.Type_LARGE_STRING),
@@ -291,7 +294,7 @@ def _one_dictionary(column: Any) -> Any:
     first = column.chunk(0).dictionary
     if first.type.num_fields or first.type.id == lib.Type_DICTIONARY:
         return None
-    same = all(_memory(chunk.dictionary) == _memory(first) for chunk in column.iterchunks())
+    same = all(_memory(chunk.dictionary) == _memory(first) for chunk in _distinct(column))
     return first if same else None
 
 

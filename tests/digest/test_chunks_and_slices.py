@@ -246,6 +246,30 @@ def test_chunks_that_share_one_dictionary_or_have_their_own_hash_alike(monkeypat
     assert len({H(table) for table in (pa.table({"c": values}), shared, own)}) == 1
 
 
+LONG = pa.array([f"a text of more than twelve bytes, {row}" for row in range(100)])
+VIEWS, INDICES = LONG.cast(pa.string_view()), pa.array(["x", "y"] * 50).dictionary_encode()
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (LONG, LONG.nbytes),
+        (VIEWS, 1600),
+        (INDICES, 1600),
+        (pa.StructArray.from_arrays([VIEWS, LONG], ["a", "b"]), 1600 + LONG.nbytes),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
+)
+def test_what_joining_copies_does_not_depend_on_what_slices_share(array, size):
+    rows = [array.slice(row, 1) for row in range(len(array))]
+    cut = chunks._joined_size(pa.chunked_array(rows))
+    assert chunks._joined_size(pa.chunked_array([array])) == size
+    assert size <= cut <= size + 4 * len(rows)  # an offset more for each chunk
+    table = pa.table({"c": array})
+    assert H(pa.table({"c": pa.chunked_array(rows)})) == H(table)
+    assert H(pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=1))) == H(table)
+
+
 def test_slices_count_as_looked_at_once_their_array_is_and_whole_arrays_never():
     array = pa.StructArray.from_arrays([pa.array(["a", "bc", "d"])], ["s"])
     others = [pa.StructArray.from_arrays([pa.array([text])], ["s"]) for text in "xyz"]
