@@ -59,12 +59,8 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
     e->rows_only = column->rows_only != 0;
     e->encode = encode_any_cpu;
 #if HAVE_X86
-    if (lanes >= 4 && has_avx2()) {
-        e->encode = encode_avx2;
-        }
-    if (lanes == 8 && can_compress_bytes()) {
-        e->encode = encode_avx512;
-        }
+    if (lanes >= 4 && has_avx2()) e->encode = encode_avx2;
+    if (lanes == 8 && can_compress_bytes()) e->encode = encode_avx512;
 #else
     (void)lanes;
 #endif
