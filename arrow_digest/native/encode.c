@@ -47,6 +47,23 @@ static int64_t largest_value(const level *lv)
     return largest;
 }
 
+/* Encodes values that many slots repeat, where they are short and few enough to stay in the CPU's cache. Where there
+   is no memory for it they are encoded one by one. */
+static void encode_entries(level *lv)
+{
+    const ad_node *node = lv->base;
+    if (lv->largest < 0 || lv->largest > 56 || node->kind != BINARY || node->length > MOST_ENTRIES) return;
+    lv->entry_size = lv->largest > 24 ? 64 : 32;
+    lv->entries = calloc((size_t)(node->length + 1), (size_t)lv->entry_size);
+    for (int64_t slot = 0; lv->entries && slot < node->length; slot++) {
+        uint8_t *entry = lv->entries + (slot + 1) * lv->entry_size;
+        int64_t start = load_int(node->values, node->width, slot);
+        int64_t size = load_int(node->values, node->width, slot + 1) - start;
+        store64(entry, (uint64_t)size);
+        if (size) memcpy(entry + 8, node->data + start, (size_t)size);
+    }
+}
+
 ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
 {
     int64_t count = 1;
@@ -73,11 +90,20 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
     for (lv = e->levels;; lv++) {
         lv->plain = lv->first == lv->base && !lv->first->validity.data && !lv->parent_count && lv->what != NULLS;
         lv->largest = largest_value(lv);
+        encode_entries(lv);
         if (lv->what != ITEMS) return e;
     }
 }
 
-void ad_encoder_free(ad_encoder *e) { free(e); }
+void ad_encoder_free(ad_encoder *e)
+{
+    if (!e) return;
+    for (level *lv = e->levels;; lv++) {
+        free(lv->entries);
+        if (lv->what != ITEMS) break;
+    }
+    free(e);
+}
 
 int64_t ad_encode(ad_encoder *e, uint8_t *out, int64_t size)
 {

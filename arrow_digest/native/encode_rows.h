@@ -35,13 +35,28 @@ static inline int64_t count_bits(uint64_t bits)
 #endif
 }
 
-/* Copies size bytes; short ones as one chunk of constant size, where the source has as many bytes. */
+/* A chunk of constant size: compilers make slow string instructions of one large memcpy. */
+static inline void copy_chunk(uint8_t *out, const uint8_t *from, int chunk)
+{
+    if (chunk == 16) memcpy(out, from, 16);
+    else
+        for (int i = 0; i < chunk; i += 32) memcpy(out + i, from + i, 32);
+}
+
+/* Copies size bytes; short ones as one chunk of constant size, whose part beyond them is not read where the CPU can
+   leave it out, and is known to lie in the source elsewhere. */
 static inline uint8_t *copy(uint8_t *out, const uint8_t *from, int64_t size, const uint8_t *from_end, int chunk)
 {
+#if WIDE
+    if (size <= chunk && chunk == 32) {
+        _mm256_storeu_si256((__m256i *)out, _mm256_maskz_loadu_epi8(_bzhi_u32(~0u, (unsigned)size), from));
+        return out + size;
+    }
+#endif
     if (size <= chunk && from_end - from >= chunk) {
-        memcpy(out, from, (size_t)chunk);
+        copy_chunk(out, from, chunk);
     } else if (size <= 8 * chunk && from_end - from >= 9 * chunk) {
-        for (int64_t done = 0; done < size; done += chunk) memcpy(out + done, from + done, (size_t)chunk);
+        for (int64_t done = 0; done < size; done += chunk) copy_chunk(out + done, from + done, chunk);
     } else if (size) {
         memcpy(out, from, (size_t)size);
     }
@@ -223,10 +238,48 @@ static inline uint8_t *put_run(const uint8_t *offsets, int width, int64_t slot, 
                 item_width == 1 ? SHORT : LONG);
 }
 
+/* The same of slots side by side, all of them valid, whose bytes fill no more than a chunk. */
+static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, int64_t from, int64_t n, const uint8_t *data,
+                                      int64_t item_width, int chunk, uint8_t *out)
+{
+    int64_t start = load_int(offsets, width, from);
+    for (int64_t k = 1; k <= n; k++) {
+        int64_t end = load_int(offsets, width, from + k), count = end - start;
+        store64(out, (uint64_t)count);
+        copy_chunk(out + 8, data + start * item_width, chunk);
+        out += 8 + count * item_width;
+        start = end;
+    }
+    return out;
+}
+
+/* The smallest chunk that holds the bytes of each of n slots side by side and can be read from where the last one
+   begins; 0 where there is none. */
+static inline int chunk_for(const uint8_t *offsets, int width, int64_t from, int64_t n, const uint8_t *data,
+                            const uint8_t *data_end, int64_t item_width)
+{
+    if (n == 0) return 0;
+    int64_t largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t count = load_int(offsets, width, from + k + 1) - load_int(offsets, width, from + k);
+        largest = count > largest ? count : largest;
+    }
+    int64_t left = data_end - (data + load_int(offsets, width, from + n - 1) * item_width);
+    for (int chunk = 16; chunk <= LONG; chunk *= 2)
+        if (largest * item_width <= chunk) return chunk <= left ? chunk : 0;
+    return 0;
+}
+
 static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width, const int64_t *slots, int64_t from,
                                  int64_t n, uint8_t *out)
 {
     const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width, *end = lv->data_end;
+    if (!slots) {
+        int chunk = chunk_for(offsets, width, from, n, data, end, item_width);
+        if (chunk == 16) return put_short_runs(offsets, width, from, n, data, item_width, 16, out);
+        if (chunk == 32) return put_short_runs(offsets, width, from, n, data, item_width, 32, out);
+        if (chunk == 64) return put_short_runs(offsets, width, from, n, data, item_width, 64, out);
+    }
     for (int64_t k = 0; k < n; k++) {
         int64_t null = slots ? slots[k] >> 63 : 0;
         out = put_run(offsets, width, slots ? slots[k] & ~null : from + k, null, data, end, item_width, out);
@@ -237,6 +290,7 @@ static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width,
 static inline uint8_t *put_bytes_of(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t *out)
 {
     if (lv->base->width == 4 && lv->item_width == 1) return put_bytes(lv, 4, 1, slots, from, n, out);
+    if (lv->base->width == 4 && lv->item_width == 8) return put_bytes(lv, 4, 8, slots, from, n, out);
     if (lv->base->width == 4) return put_bytes(lv, 4, lv->item_width, slots, from, n, out);
     return put_bytes(lv, 8, lv->item_width, slots, from, n, out);
 }
@@ -254,6 +308,17 @@ static uint8_t *put_views(const level *lv, const int64_t *slots, int64_t from, i
     return out;
 }
 
+/* Values whose encodings lie ready, each in as many bytes as the longest needs, a null's before the first. */
+static inline uint8_t *put_entries(const uint8_t *entries, int size, const int64_t *slots, int64_t n, uint8_t *out)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const uint8_t *entry = entries + (slots[k] + 1) * size;
+        copy_chunk(out, entry, size);
+        out += 8 + load64(entry) - (uint64_t)(7 & slots[k] >> 63);
+    }
+    return out;
+}
+
 static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t *out)
 {
     const ad_node *node = lv->base;
@@ -261,6 +326,9 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
         memset(out, 0, (size_t)n);
         return out + n;
     }
+    if (lv->entries)
+        return lv->entry_size == 32 ? put_entries(lv->entries, 32, slots, n, out)
+                                    : put_entries(lv->entries, 64, slots, n, out);
     if (lv->what == BYTES && (node->kind == BINARY || node->kind == LIST))
         return slots ? put_bytes_of(lv, slots, 0, n, out) : put_bytes_of(lv, NULL, from, n, out);
     if (lv->what == VIEWS) return put_views(lv, slots, from, n, out);
@@ -422,32 +490,55 @@ static inline uint8_t *put_items(const ad_encoder *e, level *lv, int64_t start, 
     return out;
 }
 
-/* Lists of BYTES, all side by side and none null: item after item, with the headers of the lists that begin there, so
-   that no loop ends after an unforeseen number of turns. */
+/* Lists of short BYTES, all side by side and none null: items first, with room before each for the headers of the lists
+   that begin there, then the headers. No loop ends after an unforeseen number of turns. */
 static inline uint8_t *put_lists(const level *lv, int width, const level *items, int item_offset_width,
-                                 int64_t item_width, int64_t first, int64_t n, uint8_t *out)
+                                 int64_t item_width, int chunk, int64_t first, int64_t n, uint8_t *out)
 {
-    const uint8_t *begins = lv->base->values, *offsets = items->base->values, *end = items->data_end;
-    const uint8_t *data = items->data - items->base->origin * item_width;
-    int64_t list = first, item = load_int(begins, width, first), stop = load_int(begins, width, first + n);
-    const int64_t origin = lv->base->origin;
-    for (;;) {
-        int64_t here = load_int(begins, width, list), starts = (here == item) & (list < first + n);
-        store64(out, (uint64_t)(load_int(begins, width, list + starts) - here));
-        out += 8 * starts;
-        list += starts;
-        if (list < first + n && load_int(begins, width, list) == item) continue;
-        if (item == stop) return out;
-        out = put_run(offsets, item_offset_width, item++ - origin, 0, data, end, item_width, out);
+    const uint8_t *begins = lv->base->values, *data = items->data - items->base->origin * item_width;
+    int64_t begin = load_int(begins, width, first), count = load_int(begins, width, first + n) - begin;
+    const uint8_t *offsets = items->base->values + (begin - lv->base->origin) * item_offset_width;
+    uint8_t headers[MOST_ITEMS + 1], *p = out;
+    memset(headers, 0, (size_t)count + 1);
+    for (int64_t k = 0; k < n; k++) headers[load_int(begins, width, first + k) - begin]++;
+    int64_t start = load_int(offsets, item_offset_width, 0), origin = start;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t end = load_int(offsets, item_offset_width, k + 1), size = end - start;
+        p += 8 * headers[k];
+        store64(p, (uint64_t)size);
+        copy_chunk(p + 8, data + start * item_width, chunk);
+        p += 8 + size * item_width;
+        start = end;
     }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t here = load_int(begins, width, first + k), item = here - begin;
+        int64_t bytes = (load_int(offsets, item_offset_width, item) - origin) * item_width;
+        store64(out + 8 * (k + item) + bytes, (uint64_t)(load_int(begins, width, first + k + 1) - here));
+    }
+    return p + 8 * headers[count];
 }
 
+/* The same of items of any size: header by header. */
 static uint8_t *put_lists_of_bytes(const level *lv, const level *items, int64_t first, int64_t n, uint8_t *out)
 {
-    int plain_text = lv->base->width == 4 && items->base->width == 4;
-    if (plain_text && items->item_width == 1) return put_lists(lv, 4, items, 4, 1, first, n, out);
-    if (plain_text) return put_lists(lv, 4, items, 4, items->item_width, first, n, out);
-    return put_lists(lv, lv->base->width, items, items->base->width, items->item_width, first, n, out);
+    const ad_node *list = lv->base, *item = items->base;
+    int64_t start, count = load_int(list->values, list->width, first + n);
+    extent(list, first, &start);
+    count -= start + list->origin;
+    if (list->width == 4 && item->width == 4 && count <= MOST_ITEMS) {
+        const uint8_t *data = items->data - item->origin * items->item_width;
+        int chunk = chunk_for(item->values, 4, start, count, data, items->data_end, items->item_width);
+        if (chunk == 16 && items->item_width == 1) return put_lists(lv, 4, items, 4, 1, 16, first, n, out);
+        if (chunk == 16) return put_lists(lv, 4, items, 4, items->item_width, 16, first, n, out);
+        if (chunk == 32) return put_lists(lv, 4, items, 4, items->item_width, 32, first, n, out);
+        if (chunk == 64) return put_lists(lv, 4, items, 4, items->item_width, 64, first, n, out);
+    }
+    for (int64_t k = first; k < first + n; k++) {
+        count = extent(list, k, &start);
+        store64(out, (uint64_t)count);
+        out = put_slots(items, NULL, start, count, out + 8);
+    }
+    return out;
 }
 
 static uint8_t *write_lists_of_bytes(level *lv, const level *items, uint8_t *out, const uint8_t *limit)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* RATE is the block length; a turn absorbs up to TURN blocks of a column. */
-enum { RATE = 136, MAX_LANES = 8, TURN = 160, SCRATCH = (TURN + 1) * RATE + 128 };
+enum { RATE = 136, MAX_LANES = 8, TURN = 256, SCRATCH = (TURN + 1) * RATE + 128 };
 
 static const uint64_t ROUND_CONSTANTS[24] = {
     0x0000000000000001u, 0x0000000000008082u, 0x800000000000808au, 0x8000000080008000u, 0x000000000000808bu,
