@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -123,11 +123,13 @@ class LeafPool:
             feed(shares[0])
             return
         executor = self._started()
-        futures = [executor.submit(feed, share) for share in shares]
-        errors: list[BaseException | None] = [future.exception() for future in futures]
-        for error in errors:
-            if error is not None:
-                raise error
+        futures = [executor.submit(feed, share) for share in shares[1:]]
+        try:
+            feed(shares[0])
+        finally:
+            wait(futures)
+        for future in futures:
+            future.result()
 
     def each(self, call: Callable[[int], _T], count: int) -> list[_T]:
         """Return what `call` gives for 0 to `count - 1`, in order, having called it on the threads at hand."""

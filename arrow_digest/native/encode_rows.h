@@ -211,7 +211,7 @@ static inline int64_t slot_bytes(const level *lv, int64_t slot, const uint8_t **
     return view_bytes(node->values, node->length, node->buffers, node->buffer_sizes, slot, null, value, end);
 }
 
-/* Values that are known to fit. Slots are those from one on where `slots` is NULL, all of them valid. */
+/* Values that are known to fit: of the slots from one on, as `slots` resolves them; all are valid where it is NULL. */
 
 static inline uint8_t *put_fixed(const ad_node *node, int width, const int64_t *slots, int64_t n, uint8_t *out)
 {
@@ -238,19 +238,29 @@ static inline uint8_t *put_run(const uint8_t *offsets, int width, int64_t slot, 
                 item_width == 1 ? SHORT : LONG);
 }
 
-/* The same of slots side by side, all of them valid, whose bytes fill no more than a chunk. */
-static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, int64_t from, int64_t n, const uint8_t *data,
-                                      int64_t item_width, int chunk, uint8_t *out)
+/* The same of slots side by side, whose bytes fill no more than a chunk. */
+static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, const int64_t *slots, int64_t from, int64_t n,
+                                      const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
 {
     int64_t start = load_int(offsets, width, from);
-    for (int64_t k = 1; k <= n; k++) {
-        int64_t end = load_int(offsets, width, from + k), count = end - start;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t null = slots ? slots[k] >> 63 : 0, end = load_int(offsets, width, from + k + 1);
+        int64_t count = (end - start) & ~null;
         store64(out, (uint64_t)count);
-        copy_chunk(out + 8, data + start * item_width, chunk);
-        out += 8 + count * item_width;
+        out += 1 + (7 & ~null);
+        copy_chunk(out, data + start * item_width, chunk);
+        out += count * item_width;
         start = end;
     }
     return out;
+}
+
+static inline uint8_t *put_short(const uint8_t *offsets, int width, const int64_t *slots, int64_t from, int64_t n,
+                                 const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
+{
+    if (chunk == 16) return put_short_runs(offsets, width, slots, from, n, data, item_width, 16, out);
+    if (chunk == 32) return put_short_runs(offsets, width, slots, from, n, data, item_width, 32, out);
+    return put_short_runs(offsets, width, slots, from, n, data, item_width, 64, out);
 }
 
 /* The smallest chunk that holds the bytes of each of n slots side by side and can be read from where the last one
@@ -274,11 +284,10 @@ static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width,
                                  int64_t n, uint8_t *out)
 {
     const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width, *end = lv->data_end;
-    if (!slots) {
+    if (direct(lv)) {
         int chunk = chunk_for(offsets, width, from, n, data, end, item_width);
-        if (chunk == 16) return put_short_runs(offsets, width, from, n, data, item_width, 16, out);
-        if (chunk == 32) return put_short_runs(offsets, width, from, n, data, item_width, 32, out);
-        if (chunk == 64) return put_short_runs(offsets, width, from, n, data, item_width, 64, out);
+        if (chunk && !slots) return put_short(offsets, width, NULL, from, n, data, item_width, chunk, out);
+        if (chunk) return put_short(offsets, width, slots, from, n, data, item_width, chunk, out);
     }
     for (int64_t k = 0; k < n; k++) {
         int64_t null = slots ? slots[k] >> 63 : 0;
@@ -330,7 +339,7 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
         return lv->entry_size == 32 ? put_entries(lv->entries, 32, slots, n, out)
                                     : put_entries(lv->entries, 64, slots, n, out);
     if (lv->what == BYTES && (node->kind == BINARY || node->kind == LIST))
-        return slots ? put_bytes_of(lv, slots, 0, n, out) : put_bytes_of(lv, NULL, from, n, out);
+        return slots ? put_bytes_of(lv, slots, from, n, out) : put_bytes_of(lv, NULL, from, n, out);
     if (lv->what == VIEWS) return put_views(lv, slots, from, n, out);
     if (lv->what == FIXED_WIDTH) {
         if (node->width == 8) return put_fixed(node, 8, slots, n, out);
@@ -436,6 +445,11 @@ static inline int64_t quick_bound(const level *lv, int64_t from, int64_t n)
     const ad_node *node = lv->base;
     if (lv->what == FIXED_WIDTH) return n * node->width;
     if (lv->what == NULLS || lv->what == WORDS_OF_BITS || node->length == 0) return n;
+    if (lv->what == VIEWS && direct(lv)) {
+        int64_t size = 8 * n;
+        for (int64_t k = 0; k < n; k++) size += load_int(node->values, 4, 4 * (from + k)); /* a null's size may be any */
+        return size;
+    }
     if (lv->what != BYTES || node->kind == LIST_VIEW) return -1;
     if (node->kind == FIXED_BINARY || node->kind == FIXED_LIST) return n * (8 + node->width * lv->item_width);
     if (!direct(lv)) return -1;
@@ -483,7 +497,7 @@ static inline uint8_t *put_items(const ad_encoder *e, level *lv, int64_t start, 
             out = put_word(e, lv, lv->next, (int)n, out);
         } else {
             n = cached_slots(lv, &slots);
-            out = put_slots(lv, slots, 0, n, out);
+            out = put_slots(lv, slots, lv->next, n, out);
         }
         lv->next += n;
     }

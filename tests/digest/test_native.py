@@ -179,6 +179,38 @@ def test_columns_of_many_pieces_are_encoded_alike(lanes):
 
 
 @pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("longest", [0, 1, 8, 15, 16, 17, 24, 25, 32, 33, 56, 57, 63, 64, 65, 127, 128, 129, 600])
+def test_values_of_every_size_that_is_copied_differently_are_encoded_alike(longest, lanes):
+    rng = np.random.default_rng(longest)
+    sizes = rng.integers(0, longest + 1, 9000)
+    sizes[-3:] = longest, 0, longest  # the last bytes of a buffer are as many as a chunk, fewer, and none
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    data = pa.py_buffer(rng.integers(97, 123, int(offsets[-1])).astype(np.uint8).tobytes())
+    texts = pa.Array.from_buffers(pa.string(), len(sizes), [None, pa.py_buffer(offsets), data])
+    # Lists of no items, of a few, and of more than are written at once.
+    begins = np.array([0, 0, *range(0, 3000, 3), 3000, 3000, 8500, 8500, len(sizes), len(sizes)], np.int32)
+    valid = pa.array(rng.random(len(sizes)) < 0.7)
+    for array in (
+        texts,
+        texts.cast(pa.large_string()),
+        texts.cast(pa.string_view()),
+        pc.if_else(valid, texts, None),
+        pc.if_else(valid, texts, None).cast(pa.string_view()),
+        pa.ListArray.from_arrays(begins, texts),
+        pa.ListArray.from_arrays(begins, texts)[2:-1],
+        pa.ListArray.from_arrays(offsets, pa.array(np.arange(int(offsets[-1])))),
+        pa.ListArray.from_arrays(begins, pa.ListArray.from_arrays(offsets, pa.array(np.arange(int(offsets[-1]))))),
+        *(
+            pa.DictionaryArray.from_arrays(rng.integers(0, count, len(sizes)), texts[-count:], mask=mask)
+            for count in (1, 4096, 4097)
+            for mask in (None, rng.random(len(sizes)) < 0.3)
+        ),
+    ):
+        column = Column(describe(array))
+        assert stream(column, lanes) == portable_stream(column), array.type
+
+
+@pytest.mark.parametrize("lanes", LANES)
 def test_one_huge_value_is_written_in_pieces(lanes):
     huge = [b"x" * 3_000_000, None, b"y"]
     for array in (
