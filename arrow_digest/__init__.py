@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from arrow_digest.active import Kernels, kernels
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
 from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff
 from arrow_digest.differences import ColumnChange
-from arrow_digest.encode import Kernels, kernels
 from arrow_digest.errors import (
     ArrowDigestError,
     DigestStateError,

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from arrow_digest.encode import encode, kernels, library, row_validity
+from arrow_digest.active import kernels
+from arrow_digest.encode import encode, native, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.structure import Column
 
@@ -100,9 +101,9 @@ def _lane_hasher(function: DigestFunction, alone: bool) -> Callable[[], Hasher] 
     """Return what starts a hasher that advances in a SIMD lane, or None where another is faster."""
     active = kernels()
     # One lane without the instructions that came with AVX2 is slower than OpenSSL.
-    if library is None or active.name != "native" or function.name != "sha3-256" or (alone and active.lanes < 4):
+    if native is None or active.name != "native" or function.name != "sha3-256" or (alone and active.lanes < 4):
         return None
-    hasher: Callable[[], Hasher] = library.Sha3
+    hasher: Callable[[], Hasher] = native.Sha3
     return hasher
 
 
@@ -173,8 +174,8 @@ def _portable(digests: Sequence[LeafDigest], columns: Sequence[Column], threads:
 
 
 def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: int) -> tuple[_Feed, _Shares]:
-    assert library is not None
-    rows = library.Rows(columns, kernels().lanes)
+    assert native is not None
+    rows = native.Rows(columns, kernels().lanes)
 
     def feed(share: Sequence[int]) -> None:
         in_lanes = [index for index in share if digests[index].in_lanes]

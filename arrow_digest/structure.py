@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import lib
 
+from arrow_digest.active import kernels, library
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.lengths import require_lengths
 
@@ -56,6 +57,7 @@ class Bitmap(NamedTuple):
 _UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
 _NOTHING = np.empty(0, np.uint8)
 _NO_SIZES = np.empty(0, np.int64)
+_NO_ROWS = np.empty(0, np.bool_)
 
 
 @dataclass(slots=True)
@@ -137,7 +139,7 @@ class _Rows:
         self._parents: list[Bitmap] = []
         # Where an encoding was passed: the slot of every row, and which rows have one.
         self._slots: npt.NDArray[np.int64] | None = None
-        self._valid = np.ones(0, np.bool_)
+        self._valid = _NO_ROWS
 
     def follow(self, array: Any, path: tuple[str, ...]) -> Any:
         """Return the struct array under extension, dictionary and run-end encodings."""
@@ -291,6 +293,10 @@ def _binary_view(array: Any, path: tuple[str, ...]) -> Node:
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
     node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
     sizes = np.array([*(0 if b is None else b.size for b in buffers[2:]), 0], np.int64)
+    if library is not None and kernels().name == "native":
+        within = library.ffi.from_buffer("uint8_t[]", views), len(views), library.ffi.from_buffer("int64_t[]", sizes)
+        if library.lib.ad_views_inside(*within, len(sizes) - 1):
+            return node
     wrong = [_wrong_views(views[start : start + _BLOCK], sizes) for start in range(0, len(views), _BLOCK)]
     if any(map(np.count_nonzero, wrong)):
         _refuse_where(np.concatenate(wrong), node, path, "views", "a view reaches outside its buffers")

@@ -16,7 +16,8 @@ import pytest
 
 import arrow_digest as ad
 from arrow_digest import columns as columns_module
-from arrow_digest.encode import Kernels, portable
+from arrow_digest.active import Kernels
+from arrow_digest.encode import portable
 from arrow_digest.schema import encode_type, flatten
 from arrow_digest.structure import describe_leaf
 

@@ -13,7 +13,8 @@ import pytest
 
 import arrow_digest as ad
 from arrow_digest import columns
-from arrow_digest.encode import Kernels, portable
+from arrow_digest.active import Kernels
+from arrow_digest.encode import portable
 
 ROWS = 2_000_000
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from arrow_digest.encode.active import Kernels, kernels, library
+from types import ModuleType
+
+from arrow_digest.active import library
 from arrow_digest.encode.portable import encode, row_validity
 
-__all__ = ["Kernels", "encode", "kernels", "library", "row_validity"]
+# The encoder in C, where it is installed.
+native: ModuleType | None
+if library is None:
+    native = None
+else:
+    from arrow_digest.encode import native
+
+__all__ = ["encode", "native", "row_validity"]

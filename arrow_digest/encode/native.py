@@ -15,7 +15,7 @@ import numpy.typing as npt
 from arrow_digest.native import _kernels
 from arrow_digest.structure import Bitmap, Column, Kind, Node
 
-__all__ = ["Rows", "Sha3", "max_lanes"]
+__all__ = ["Rows", "Sha3"]
 
 _ffi = _kernels.ffi
 _lib = _kernels.lib
@@ -27,16 +27,6 @@ _PIECE = 1 << 17
 _MARGIN = 1 << 12
 # The kinds whose width is not the width of what `values` holds.
 _WIDTHS = frozenset((Kind.FIXED, Kind.FIXED_BINARY, Kind.FIXED_LIST))
-
-
-def max_lanes() -> int:
-    """Return the most lanes that this CPU runs SHA3-256 in: 8, 4, 2 or 1.
-
-    >>> max_lanes() in (1, 2, 4, 8)
-    True
-    """
-    lanes: int = _lib.ad_max_lanes()
-    return lanes
 
 
 class Sha3:

@@ -47,21 +47,31 @@ static int64_t largest_value(const level *lv)
     return largest;
 }
 
-/* Encodes values that many slots repeat, where they are short and few enough to stay in the CPU's cache. Where there
-   is no memory for it they are encoded one by one. */
+/* Encodes values that many slots repeat, where they are short and few. Where there is no memory for it they are encoded
+   one by one. */
 static void encode_entries(level *lv)
 {
     const ad_node *node = lv->base;
-    if (lv->largest < 0 || lv->largest > 56 || node->kind != BINARY || node->length > MOST_ENTRIES) return;
-    lv->entry_size = lv->largest > 24 ? 64 : 32;
-    lv->entries = calloc((size_t)(node->length + 1), (size_t)lv->entry_size);
-    for (int64_t slot = 0; lv->entries && slot < node->length; slot++) {
-        uint8_t *entry = lv->entries + (slot + 1) * lv->entry_size;
+    int64_t count = node->length;
+    if (lv->largest < 0 || 8 + lv->largest > LONG || node->kind != BINARY || count == 0 || count > MOST_ENTRIES) return;
+    int64_t size = 1 + 8 * count + load_int(node->values, node->width, count) - load_int(node->values, node->width, 0);
+    size_t starts = (size_t)(count + 2) * sizeof *lv->entries;
+    lv->entries = malloc(starts + (size_t)size + LONG);
+    if (!lv->entries) return;
+    lv->encoded = (uint8_t *)lv->entries + starts;
+    lv->chunk = 8 + lv->largest > SHORT ? LONG : SHORT;
+    memset(lv->encoded, 0, (size_t)size + LONG);
+    uint32_t at = 1; /* after a null's one byte */
+    lv->entries[0] = 0;
+    for (int64_t slot = 0; slot < count; slot++) {
         int64_t start = load_int(node->values, node->width, slot);
-        int64_t size = load_int(node->values, node->width, slot + 1) - start;
-        store64(entry, (uint64_t)size);
-        if (size) memcpy(entry + 8, node->data + start, (size_t)size);
+        int64_t bytes = load_int(node->values, node->width, slot + 1) - start;
+        lv->entries[slot + 1] = at;
+        store64(lv->encoded + at, (uint64_t)bytes);
+        if (bytes) memcpy(lv->encoded + at + 8, node->data + start, (size_t)bytes);
+        at += 8 + (uint32_t)bytes;
     }
+    lv->entries[count + 1] = at;
 }
 
 ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
@@ -126,6 +136,18 @@ uintptr_t ad_encoder_ahead(const ad_encoder *e)
 }
 
 int64_t ad_encoder_nulls(const ad_encoder *e) { return e->levels->nulls; }
+
+int ad_views_inside(const uint8_t *views, int64_t count, const int64_t *buffer_sizes, int64_t buffer_count)
+{
+    int64_t wrong = 0;
+    for (int64_t slot = 0; slot < count; slot++) {
+        uint32_t view[4]; /* size, first bytes, buffer, start: signed, so that large ones are negative */
+        memcpy(view, views + 16 * slot, sizeof view);
+        int64_t size = view[0], start = view[3], buffer = view[2] < buffer_count ? view[2] : buffer_count;
+        wrong |= (size > INLINE_VIEW) & (((size | start) >> 31 != 0) | (start + size > buffer_sizes[buffer]));
+    }
+    return !wrong;
+}
 
 double ad_estimate(const ad_column *column)
 {

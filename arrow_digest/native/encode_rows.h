@@ -317,15 +317,37 @@ static uint8_t *put_views(const level *lv, const int64_t *slots, int64_t from, i
     return out;
 }
 
-/* Values whose encodings lie ready, each in as many bytes as the longest needs, a null's before the first. */
-static inline uint8_t *put_entries(const uint8_t *entries, int size, const int64_t *slots, int64_t n, uint8_t *out)
+/* Values whose encodings lie ready. */
+static inline uint8_t *put_entry(const level *lv, int64_t entry, int chunk, uint8_t *out)
 {
-    for (int64_t k = 0; k < n; k++) {
-        const uint8_t *entry = entries + (slots[k] + 1) * size;
-        copy_chunk(out, entry, size);
-        out += 8 + load64(entry) - (uint64_t)(7 & slots[k] >> 63);
-    }
+    uint32_t start = lv->entries[entry];
+    copy_chunk(out, lv->encoded + start, chunk);
+    return out + (lv->entries[entry + 1] - start);
+}
+
+static inline uint8_t *put_entries(const level *lv, const int64_t *slots, int64_t n, int chunk, uint8_t *out)
+{
+    for (int64_t k = 0; k < n; k++) out = put_entry(lv, slots[k] + 1, chunk, out);
     return out;
+}
+
+/* The same of up to 64 slots of a dictionary whose indices are `width` bytes wide, and whose values are all valid. */
+static inline uint8_t *put_indexed(const level *lv, int width, uint64_t valid, int64_t from, int n, int chunk,
+                                   uint8_t *out)
+{
+    const uint8_t *indices = lv->first->values;
+    for (int64_t k = from; k < from + n; k++, valid >>= 1)
+        out = put_entry(lv, (load_int(indices, width, k) + 1) & -(int64_t)(valid & 1), chunk, out);
+    return out;
+}
+
+static uint8_t *put_dictionary(level *lv, int64_t from, int n, uint8_t *out)
+{
+    uint64_t valid = valid_bits(lv, from, n);
+    lv->nulls += n - count_bits(valid);
+    if (lv->first->width == 4 && lv->chunk == SHORT) return put_indexed(lv, 4, valid, from, n, SHORT, out);
+    if (lv->first->width == 2 && lv->chunk == SHORT) return put_indexed(lv, 2, valid, from, n, SHORT, out);
+    return put_indexed(lv, lv->first->width, valid, from, n, LONG, out);
 }
 
 static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, int64_t n, uint8_t *out)
@@ -336,8 +358,7 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
         return out + n;
     }
     if (lv->entries)
-        return lv->entry_size == 32 ? put_entries(lv->entries, 32, slots, n, out)
-                                    : put_entries(lv->entries, 64, slots, n, out);
+        return lv->chunk == SHORT ? put_entries(lv, slots, n, SHORT, out) : put_entries(lv, slots, n, LONG, out);
     if (lv->what == BYTES && (node->kind == BINARY || node->kind == LIST))
         return slots ? put_bytes_of(lv, slots, from, n, out) : put_bytes_of(lv, NULL, from, n, out);
     if (lv->what == VIEWS) return put_views(lv, slots, from, n, out);
@@ -437,6 +458,12 @@ static uint8_t *put_word(const ad_encoder *e, level *lv, int64_t from, int n, ui
 static inline int by_words(const ad_encoder *e, const level *lv)
 {
     return direct(lv) && lv->what != NULLS && (e->rows_only || lv->what == FIXED_WIDTH || lv->what == WORDS_OF_BITS);
+}
+
+/* Whether slots are indices into the values, and nothing else. */
+static inline int by_indices(const level *lv)
+{
+    return lv->first->kind == DICTIONARY && lv->first + 1 == lv->base && !lv->base->validity.data;
 }
 
 /* No less than what n slots from one on are encoded to, where that is known without looking at each; else -1. */
@@ -631,6 +658,17 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
             n = n < 64 ? n : 64;
             if (n * width > room) n = room / width;
             out = put_word(e, lv, lv->next, (int)n, out);
+            lv->next += n;
+        }
+        return out;
+    }
+    if (lv->entries && !e->rows_only && by_indices(lv)) {
+        if (room < lv->chunk) return NULL;
+        for (; lv->next < lv->end && room >= lv->chunk; room = limit - out) {
+            n = lv->end - lv->next;
+            n = n < 64 ? n : 64;
+            if (n * lv->chunk > room) n = room / lv->chunk;
+            out = put_dictionary(lv, lv->next, (int)n, out);
             lv->next += n;
         }
         return out;

@@ -9,7 +9,7 @@
 
 /* A piece may be written up to SLACK bytes further than it reaches; BATCH slots are resolved at a time. */
 enum { SLACK = 128, BATCH = 128, INLINE_VIEW = 12, SHORT = 32, LONG = 64, MOST_ITEMS = 2048,
-       MOST_ENTRIES = 4096 };
+       MOST_ENTRIES = 1 << 16 };
 
 /* What is written for the slots of a level. BYTES is a length and one run of bytes: binary values, and lists of
    fixed-width items without nulls, which lie in memory as arrow0 wants them. */
@@ -24,8 +24,9 @@ typedef struct {
     const uint8_t *data, *data_end;
     int64_t item_width;          /* BYTES: of what base counts */
     int64_t largest;             /* no value has more bytes; -1 where that is not known */
-    uint8_t *entries;            /* what values encode to that many slots repeat, if not NULL */
-    int entry_size;
+    uint32_t *entries;           /* where the encodings of values that slots repeat begin: a null's, then each; */
+    uint8_t *encoded;            /* NULL, or those encodings, none longer than a chunk */
+    int chunk;
     int64_t next, end;           /* slots still to write */
     int64_t nulls;               /* among the slots that were resolved */
     int64_t cached, cached_end;  /* slots that are resolved below */

@@ -69,6 +69,10 @@ uintptr_t ad_encoder_ahead(const ad_encoder *encoder);
 /* How many of the rows that it wrote are null. */
 int64_t ad_encoder_nulls(const ad_encoder *encoder);
 
+/* Whether all views, also those under nulls, stay inside their buffers. The sizes of the buffers end with one more,
+   which is 0. */
+int ad_views_inside(const uint8_t *views, int64_t count, const int64_t *buffer_sizes, int64_t buffer_count);
+
 /* About how many bytes a column encodes to. */
 double ad_estimate(const ad_column *column);
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arrow_digest as ad
+from arrow_digest import structure
 from arrow_digest.encode import portable
 from arrow_digest.schema import flatten
 from arrow_digest.structure import Column, describe, describe_leaf
@@ -20,7 +21,7 @@ from helpers.strategies import arrays, leaf_types, tables
 
 native = pytest.importorskip("arrow_digest.encode.native", reason="installed without the C library")
 
-LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= native.max_lanes()]
+LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= native._lib.ad_max_lanes()]
 PIECES = (1, 256, 257, 5000, 1 << 16)
 
 # FIPS 202's examples and the CAVP short messages, as NIST publishes them.
@@ -201,13 +202,28 @@ def test_values_of_every_size_that_is_copied_differently_are_encoded_alike(longe
         pa.ListArray.from_arrays(offsets, pa.array(np.arange(int(offsets[-1])))),
         pa.ListArray.from_arrays(begins, pa.ListArray.from_arrays(offsets, pa.array(np.arange(int(offsets[-1]))))),
         *(
-            pa.DictionaryArray.from_arrays(rng.integers(0, count, len(sizes)), texts[-count:], mask=mask)
-            for count in (1, 4096, 4097)
+            pa.DictionaryArray.from_arrays(rng.integers(0, count, len(sizes)).astype(width), texts[-count:], mask=mask)
+            for count, width in ((1, np.int8), (127, np.uint8), (9000, np.uint16), (9000, np.int32), (9000, np.int64))
             for mask in (None, rng.random(len(sizes)) < 0.3)
         ),
+        pa.DictionaryArray.from_arrays(rng.integers(0, 127, len(sizes)), pc.if_else(valid, texts, None)[:127]),
     ):
         column = Column(describe(array))
         assert stream(column, lanes) == portable_stream(column), array.type
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_dictionaries_of_any_size_are_encoded_alike_whatever_indices_are_under_nulls(lanes):
+    rng = np.random.default_rng(0)
+    for count in (2**16, 2**16 + 1):
+        texts = pa.array([f"{i:x}" for i in range(count)])
+        indices = rng.integers(0, count, count + 1).astype(np.int32)
+        valid = rng.random(len(indices)) < 0.9
+        indices[~valid] = rng.choice([-1, -(2**31), 2**31 - 1], int((~valid).sum()))
+        bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+        wild = pa.Array.from_buffers(pa.int32(), len(indices), [bits, pa.py_buffer(indices)])
+        column = Column(describe(pa.DictionaryArray.from_arrays(wild, texts, safe=False)))
+        assert stream(column, lanes) == portable_stream(column)
 
 
 @pytest.mark.parametrize("lanes", LANES)
@@ -263,6 +279,25 @@ def test_what_a_null_view_or_list_view_points_at_is_never_read():
 
 
 # --- Whole digests ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [20], [7, 2**31 + 5, 40]])
+def test_both_kernels_find_the_same_views_outside(sizes):
+    """Every mix of what may be wrong with a view, at and beside the edge."""
+    ends = [0, 1, 12, 13, 20, 21, 40, 41, 2**31 - 1, -1, -(2**31)]
+    views = np.array([(a, 7, b, c) for a in ends for b in (0, 1, 2, 3, 2**31 - 1, -1) for c in ends], "<i4")
+    limits = np.array([*sizes, 0], np.int64)
+    expected = structure._wrong_views(views, limits)
+    assert expected.any()
+    assert not expected.all()
+
+    def inside(some):
+        data, bounds = native._ffi.from_buffer("uint8_t[]", some), native._ffi.from_buffer("int64_t[]", limits)
+        return bool(native._lib.ad_views_inside(data, len(some), bounds, len(sizes)))
+
+    assert [inside(views[i : i + 1].copy()) for i in range(len(views))] == list(~expected)
+    assert inside(views[~expected].copy())
+    assert not inside(views)
 
 
 def large_table():

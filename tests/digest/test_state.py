@@ -13,7 +13,8 @@ import pytest
 
 import arrow_digest as ad
 from arrow_digest import columns as columns_module
-from arrow_digest.encode import Kernels, portable
+from arrow_digest.active import Kernels
+from arrow_digest.encode import portable
 from helpers import child
 
 SCHEMA = pa.schema([("a", pa.int64()), ("s", pa.string())])

@@ -9,10 +9,10 @@ from types import ModuleType
 
 __all__ = ["Kernels", "kernels", "library"]
 
-# `encode.native` where the C library is installed.
+# The C library where it is installed.
 library: ModuleType | None
 try:
-    from arrow_digest.encode import native as library
+    from arrow_digest.native import _kernels as library
 except ImportError as error:
     library, _missing = None, error
 
@@ -59,7 +59,7 @@ def kernels() -> Kernels:
         if wanted:
             raise _missing
         return Kernels("portable", 1, f"installed without the native kernels ({_missing})")
-    lanes, why = _lanes(library.max_lanes())
+    lanes, why = _lanes(library.lib.ad_max_lanes())
     return Kernels("native", lanes, why)
 
 
