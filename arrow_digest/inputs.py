@@ -11,7 +11,7 @@ import select
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -66,6 +66,7 @@ class InputFile:
         hit_end: True if the last read got less than it asked for.
         bytes_read: How many bytes were read in all.
         state: What changes when the file does, such as length and modification time; None where nothing tells.
+        stop_reading: What `guarding` calls at its end: threads that read the file must not outlive it.
     """
 
     mode = "rb"
@@ -76,6 +77,7 @@ class InputFile:
         self.hit_end = False
         self.bytes_read = 0
         self.closed = False
+        self.stop_reading: list[Callable[[], None]] = []
         self._file = file
         self._pushed_back = pushed_back
         self.seekable_size = _seekable_size(file)
@@ -110,9 +112,11 @@ class InputFile:
 
     def _take(self, size: int) -> bytes:
         """Return `size` bytes, fewer only at the end: a pipe gives what it has, which need not be all."""
-        parts = [self._pushed_back[:size]]
-        found = len(parts[0])
-        self._pushed_back = self._pushed_back[size:]
+        parts, found = [], 0
+        if self._pushed_back:
+            parts.append(self._pushed_back[:size])
+            found = len(parts[0])
+            self._pushed_back = self._pushed_back[size:]
         while found < size:
             part = self._file.read(min(size - found, self._step()))
             if part is None:
@@ -121,7 +125,7 @@ class InputFile:
                 break
             parts.append(part)
             found += len(part)
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _step(self) -> int:
         left = 0 if self.seekable_size is None else self.seekable_size - self._file.tell()
@@ -236,7 +240,7 @@ def _opened_uri(uri: str) -> Iterator[InputFile]:
 
 
 @contextmanager
-def guarding(file: InputFile) -> Iterator[None]:
+def guarding(file: InputFile) -> Iterator[InputFile]:
     """Refuse what was read from a file if the file changed meanwhile.
 
     A change is also the better answer where reading failed.
@@ -245,12 +249,15 @@ def guarding(file: InputFile) -> Iterator[None]:
         UnreadableError: It changed, or there was not enough memory.
     """
     try:
-        yield
+        yield file
     except MemoryError as error:
         raise UnreadableError(file.name, "memory", f"not enough memory: {_line(error)}") from error
     except ArrowDigestError:
         file.require_unchanged()
         raise
+    finally:
+        while file.stop_reading:
+            file.stop_reading.pop()()
     file.require_unchanged()
 
 

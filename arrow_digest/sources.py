@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from arrow_digest.ahead import read_ahead
 from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
 from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, arrow_file, open_path, reading
@@ -28,9 +29,16 @@ _VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (
 _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 _STREAM_END_OLD = b"\0\0\0\0"
 
-# Parquet is decoded in batches of about this many bytes, whatever the row groups are.
+# Parquet is decoded in batches of about this many bytes, whatever the row groups are: of up to so many rows where the
+# size of each is known, of fewer where values may be far larger decoded than they are in the file.
 _BATCH_BYTES = 16 << 20
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS = 1 << 18
+_BATCH_ROWS_OF_ANY_SIZE = 1 << 16
+# What a value of a physical type takes once it is decoded; text, where it is read as indices.
+_DECODED_BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}
+_DECIMAL_BYTES = 32
+# With threads, so many are decoded while one is used: decoding and hashing each leave cores idle at their ends.
+_BATCHES_AHEAD = 2
 # No schema message of a stream that cannot be measured is longer.
 _METADATA_LIMIT = 1 << 28
 # A column chunk with a dictionary that takes less per value holds indices all through.
@@ -203,10 +211,11 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
         handle = arrow_file(file)
         metadata = pq.read_metadata(handle)
         buffer_size = min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20)
+        as_indices = _dictionary_columns(metadata)
         parquet = pq.ParquetFile(
             handle,
             metadata=metadata,
-            read_dictionary=_dictionary_columns(metadata),
+            read_dictionary=as_indices,
             pre_buffer=False,
             buffer_size=buffer_size,
             page_checksum_verification=True,
@@ -218,7 +227,12 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
     if variant:
         # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
         raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
-    return Source(file.name, schema, _parquet_batches(parquet, metadata, file.name, threads, leaves))
+    batch_rows = _batch_rows(metadata, frozenset(as_indices))
+    batches = _parquet_batches(parquet, metadata, file.name, threads, leaves, batch_rows)
+    if threads > 1 and metadata.num_rows > batch_rows:
+        batches = read_ahead(batches, _BATCHES_AHEAD)
+        file.stop_reading.append(batches.close)
+    return Source(file.name, schema, batches)
 
 
 def _dictionary_columns(metadata: Any) -> list[str]:
@@ -243,12 +257,23 @@ def _holds_indices(chunk: Any) -> bool:
     return bool(chunk.total_uncompressed_size < _INDEX_BYTES * chunk.num_values)
 
 
+def _batch_rows(metadata: Any, as_indices: frozenset[str]) -> int:
+    """Return how many rows at a time take about `_BATCH_BYTES`, in the file or decoded, whichever is more."""
+    rows: int = max(metadata.num_rows, 1)
+    encoded: int = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    decoded, most = 0, _BATCH_ROWS
+    for index in range(metadata.num_columns):
+        column = metadata.schema.column(index)
+        decoded += _DECODED_BYTES.get(column.physical_type) or max(column.length, _DECIMAL_BYTES)
+        if column.max_repetition_level or (column.physical_type == "BYTE_ARRAY" and column.path not in as_indices):
+            most = _BATCH_ROWS_OF_ANY_SIZE
+    return min(max(_BATCH_BYTES // max(encoded // rows, decoded, 1), 64), most)
+
+
 def _parquet_batches(
-    parquet: Any, metadata: Any, name: str, threads: int, leaves: Sequence[int] | None
+    parquet: Any, metadata: Any, name: str, threads: int, leaves: Sequence[int] | None, batch_rows: int
 ) -> Iterator[Any]:
     rows, seen = metadata.num_rows, 0
-    uncompressed = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    batch_rows = min(max(_BATCH_BYTES * max(rows, 1) // max(uncompressed, 1), 64), _BATCH_ROWS)
     with reading(name, "Parquet"):
         if leaves is None:
             batches = parquet.iter_batches(batch_size=batch_rows, use_threads=threads > 1)

@@ -17,8 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from arrow_digest import ArrowDigestError, UnreadableError, hash_file, inputs, logical_hash, physical_hash
+from arrow_digest.ahead import read_ahead
 from arrow_digest.files import digest_file
-from arrow_digest.sources import open_source
+from arrow_digest.inputs import guarding
+from arrow_digest.sources import open_source, read_file
 from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
@@ -479,6 +481,61 @@ def test_progress_is_told_in_the_thread_that_called(tmp_path):
 
 
 # Opening
+
+
+def test_batches_are_small_once_decoded_however_small_they_are_in_the_file(tmp_path):
+    path = tmp_path / "constants"
+    pq.write_table(pa.table({f"c{i}": np.zeros(70_000, np.int64) for i in range(400)}), path)
+    assert path.stat().st_size < 1 << 20
+    with open_source(path, threads=2) as source:
+        assert max(batch.nbytes for batch in source.batches) <= 17 << 20
+
+
+def many_batches(path):
+    pq.write_table(pa.table({"n": np.arange(3 << 18)}), path)
+    return path
+
+
+def reading_threads():
+    return [thread for thread in threading.enumerate() if "ahead" in thread.name]
+
+
+def test_parquet_is_read_ahead_in_order_and_no_thread_is_left(tmp_path):
+    path = many_batches(tmp_path / "data")
+    with open_source(path, threads=2) as source:
+        batches = [next(source.batches)]
+        assert reading_threads()
+        batches += source.batches
+    assert not reading_threads()
+    assert len(batches) == 3
+    assert pa.Table.from_batches(batches).equals(pq.read_table(path))
+
+
+def test_whoever_stops_early_leaves_no_thread_that_reads_on(tmp_path):
+    path = many_batches(tmp_path / "data")
+
+    def stop_early():
+        with path.open("rb") as file, guarding(inputs.InputFile(file, "data")) as opened:
+            next(read_file(opened, threads=2).batches)
+            assert reading_threads()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        stop_early()
+    assert not reading_threads()
+
+
+def test_what_is_read_ahead_fails_where_it_would_have_failed():
+    def broken():
+        yield from (1, 2)
+        raise ZeroDivisionError
+
+    for depth in (1, 2, 5):
+        found = []
+        with pytest.raises(ZeroDivisionError):
+            found.extend(read_ahead(broken(), depth))
+        assert found == [1, 2]
+    assert not reading_threads()
 
 
 def test_what_cannot_be_opened_is_refused_by_its_rule(tmp_path):
