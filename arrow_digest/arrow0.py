@@ -92,7 +92,7 @@ class ArrayDigest:
         self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
         if pa.types.is_struct(unwrap(self._type)):
             reason = "a struct has no digest of its own; RecordDigest takes records"
-            raise UnsupportedTypeError((), self._type, reason, "struct")
+            raise UnsupportedTypeError((), self._type, "records", reason, "struct")
         self._encoded_type = encode_type(self._type)
         self._leaf = LeafDigest(self._encoded_type, self._function, alone=True)
         self._broken = False

@@ -103,15 +103,20 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
     Attributes:
         path: Field names from the top-level column down.
         data_type: The column's Arrow type.
+        rule: `reserved`, `unknown` (the specification does not know it), `records` (an array where records are wanted,
+            or the reverse), `depth`, `name` or `time_zone` (not UTF-8), or `variant`.
         reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list),
             `union`, `map` or `duration`; None where something else is wrong with it.
     """
 
-    def __init__(self, path: tuple[str, ...], data_type: object, reason: str, reserved: str | None = None) -> None:
+    def __init__(
+        self, path: tuple[str, ...], data_type: object, rule: str, reason: str, reserved: str | None = None
+    ) -> None:
         where = f"column {format_path(path)}" if path else "the array"
         super().__init__(f"{where}: type {data_type} has no arrow0 encoding: {reason}")
         self.path = path
         self.data_type = data_type
+        self.rule = rule
         self.reserved = reserved
 
 

@@ -127,7 +127,7 @@ def _peel(data_type: Any) -> Any | None:
 
 
 def _too_deep(path: tuple[str, ...], data_type: Any) -> UnsupportedTypeError:
-    return UnsupportedTypeError(path, data_type, f"nested deeper than {MAX_NESTING} levels")
+    return UnsupportedTypeError(path, data_type, "depth", f"nested deeper than {MAX_NESTING} levels")
 
 
 def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
@@ -158,11 +158,12 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
 def _encode_values(values_type: Any, data_type: Any, path: tuple[str, ...]) -> bytes:
     if values_type.id not in _ENCODERS:
         reserved, reason = _RESERVED.get(values_type.id, (None, "the specification does not know it"))
-        raise UnsupportedTypeError(path, data_type, reason, reserved)
+        raise UnsupportedTypeError(path, data_type, "reserved" if reserved else "unknown", reason, reserved)
     try:
         return _ENCODERS[values_type.id](values_type)
     except UnicodeDecodeError as error:
-        raise UnsupportedTypeError(path, data_type, f"its time zone is not UTF-8 ({error.reason})") from None
+        reason = f"its time zone is not UTF-8 ({error.reason})"
+        raise UnsupportedTypeError(path, data_type, "time_zone", reason) from None
 
 
 def logical_type(data_type: Any) -> Any:
@@ -300,7 +301,8 @@ def _walk(
             name = field.name
         except UnicodeDecodeError as error:
             here = (*path, f"#{index}")
-            raise UnsupportedTypeError(here, field.type, f"its name is not UTF-8 ({error.reason})") from None
+            reason = f"its name is not UTF-8 ({error.reason})"
+            raise UnsupportedTypeError(here, field.type, "name", reason) from None
         here = (*path, name)
         if len(here) > MAX_NESTING:
             raise _too_deep(here, field.type)

@@ -26,6 +26,7 @@ __all__ = ["Source", "count_rows", "is_parquet", "open_source", "read_file", "re
 # A group of the logical type Variant, as pyarrow prints a Parquet schema; it gives no other access to it.
 _VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (?P<name>.*) \(Variant\(", re.MULTILINE)
 
+_FILE_MARK = b"ARROW1"
 _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 _STREAM_END_OLD = b"\0\0\0\0"
 
@@ -126,7 +127,7 @@ def _require_records(data_type: Any) -> None:
 
 
 def _not_records(data_type: Any) -> UnsupportedTypeError:
-    return UnsupportedTypeError((), data_type, "expected records, found one array: ArrayDigest takes those")
+    return UnsupportedTypeError((), data_type, "records", "expected records, found one array: ArrayDigest takes those")
 
 
 def _record_batch(array: Any) -> Any:
@@ -167,7 +168,7 @@ def read_file(file: InputFile, *, threads: int = 1, leaves: Sequence[int] | None
     assert leaves is None
     if start.startswith(b"PARE"):
         raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
-    if start.startswith(b"ARROW1"):
+    if start.startswith(_FILE_MARK):
         return _ipc_file(_require_seekable(file, "an Arrow IPC file"))
     if start.startswith(b"FEA1"):
         return _feather_v1(_require_seekable(file, "Feather"))
@@ -226,7 +227,7 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
         variant = _VARIANT.search(str(parquet.schema))
     if variant:
         # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
-        raise UnsupportedTypeError((variant["name"],), "variant", "one Parquet variant may be stored in many ways")
+        raise UnsupportedTypeError((variant["name"],), "variant", "variant", "one Parquet variant may be stored in many ways")
     batch_rows = _batch_rows(metadata, frozenset(as_indices))
     batches = _parquet_batches(parquet, metadata, file.name, threads, leaves, batch_rows)
     if threads > 1 and metadata.num_rows > batch_rows:
@@ -294,6 +295,10 @@ def _parquet_batches(
 
 
 def _ipc_file(file: InputFile) -> Source:
+    end = file.read_end(len(_FILE_MARK))
+    if end != _FILE_MARK:
+        message = f"cut short: an Arrow IPC file ends with {_FILE_MARK!r}, found {end!r}"
+        raise UnreadableError(file.name, "truncated", message)
     with reading(file.name, "Arrow IPC file"):
         reader = pa.ipc.open_file(arrow_file(file))
     return Source(file.name, reader.schema, _ipc_file_batches(reader, file.name))

@@ -70,6 +70,7 @@ def test_what_must_be_refused_is_refused_in_a_file(case, tmp_path):
     if error["kind"] == "unsupported_type":
         assert str(caught.value.data_type) == error["type"]
         assert caught.value.reserved == error["reserved"]
+        assert caught.value.rule == ("reserved" if error["reserved"] else "unknown")
     if error["kind"] in ("cut_short", "trailing"):
         assert caught.value.rule == {"cut_short": "truncated", "trailing": "trailing"}[error["kind"]]
 

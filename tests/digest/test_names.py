@@ -69,7 +69,7 @@ def test_a_name_that_is_not_utf8_is_refused_by_its_place(tmp_path, schema, path)
     for data in (batch, tmp_path / "t.arrows"):
         with pytest.raises(ad.UnsupportedTypeError, match="not UTF-8") as caught:
             H(data)
-        assert caught.value.path == path
+        assert (caught.value.path, caught.value.rule) == (path, "name")
 
 
 def test_a_zone_that_is_not_utf8_is_refused_by_its_column(tmp_path):
@@ -78,7 +78,7 @@ def test_a_zone_that_is_not_utf8_is_refused_by_its_column(tmp_path):
     path.write_bytes(whole.replace(b"Europe/Berlin", b"Europe/\xff\xferlin"))
     with pytest.raises(ad.UnsupportedTypeError, match="time zone is not UTF-8") as caught:
         H(path)
-    assert caught.value.path == ("c",)
+    assert (caught.value.path, caught.value.rule) == (("c",), "time_zone")
     with pytest.raises(ad.UnsupportedTypeError):
         ad.ArrayDigest(pa.ipc.open_stream(path).schema.field("c").type)
 
@@ -106,8 +106,9 @@ def test_encodings_and_lists_nested_too_deep_are_refused():
     for _ in range(200):
         structs = pa.struct([("s", structs)])
     for t in (nested, coded.type, mixed, structs):
-        with pytest.raises(ad.UnsupportedTypeError, match="nested deeper"):
+        with pytest.raises(ad.UnsupportedTypeError, match="nested deeper") as caught:
             ad.RecordDigest(pa.schema([("c", t)]))
+        assert caught.value.rule == "depth"
     with pytest.raises(ad.UnsupportedTypeError, match="nested deeper"):
         H(pa.table({"c": coded}))
 

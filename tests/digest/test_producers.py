@@ -137,8 +137,9 @@ def test_a_record_of_a_foreign_stream_cannot_be_null():
     ids=["array", "chunks", "foreign array", "foreign stream", "polars", "pandas"],
 )
 def test_a_single_array_is_no_records(form):
-    with pytest.raises(ad.UnsupportedTypeError, match="ArrayDigest"):
+    with pytest.raises(ad.UnsupportedTypeError, match="ArrayDigest") as caught:
         H(form)
+    assert caught.value.rule == "records"
 
 
 @pytest.mark.parametrize("form", [None, 5, [1], {"a": [1]}, b"bytes", pl.LazyFrame({"a": [1]}), np.zeros(3)], ids=type)

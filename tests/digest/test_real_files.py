@@ -100,13 +100,13 @@ def test_every_other_file_has_a_hash():
 
 
 BAD = {
-    "ARROW-GH-41317.parquet": ("UnsupportedTypeError", None),
-    "ARROW-GH-41321.parquet": ("UnsupportedTypeError", None),
+    "ARROW-GH-41317.parquet": ("UnsupportedTypeError", "reserved"),
+    "ARROW-GH-41321.parquet": ("UnsupportedTypeError", "reserved"),
     "ARROW-GH-43605.parquet": None,
     "ARROW-GH-45185.parquet": ("UnreadableError", "corrupt"),
     "ARROW-GH-47662.parquet": ("UnreadableError", "corrupt"),
     "ARROW-RS-GH-6229-DICTHEADER.parquet": ("UnreadableError", "corrupt"),
-    "ARROW-RS-GH-6229-LEVELS.parquet": ("UnsupportedTypeError", None),
+    "ARROW-RS-GH-6229-LEVELS.parquet": ("UnsupportedTypeError", "reserved"),
     "PARQUET-1481.parquet": ("UnreadableError", "corrupt"),
     "broken_structure.parquet": ("UnreadableError", "corrupt"),
     "firstmarker.parquet": ("UnreadableError", "corrupt"),
@@ -118,7 +118,7 @@ BAD = {
     "rle_malicious_bitwidth.parquet": ("UnreadableError", "corrupt"),
     "schema_v6.arrow": ("UnreadableError", "version"),
     "twomarkers.parquet": ("UnreadableError", "corrupt"),
-    "variant_malicious.parquet": ("UnsupportedTypeError", None),
+    "variant_malicious.parquet": ("UnsupportedTypeError", "variant"),
     "encrypt_columns_and_footer.parquet.encrypted": ("UnreadableError", "encrypted"),
     "encrypt_columns_plaintext_footer.parquet.encrypted": ("UnreadableError", "encrypted"),
     "uniform_encryption.parquet.encrypted": ("UnreadableError", "encrypted"),
