@@ -227,7 +227,8 @@ def _parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Sou
         variant = _VARIANT.search(str(parquet.schema))
     if variant:
         # pyarrow shows it as a struct of two binaries, but the same value may be cut up into them in many ways.
-        raise UnsupportedTypeError((variant["name"],), "variant", "variant", "one Parquet variant may be stored in many ways")
+        reason = "one Parquet variant may be stored in many ways"
+        raise UnsupportedTypeError((variant["name"],), "variant", "variant", reason)
     batch_rows = _batch_rows(metadata, frozenset(as_indices))
     batches = _parquet_batches(parquet, metadata, file.name, threads, leaves, batch_rows)
     if threads > 1 and metadata.num_rows > batch_rows:

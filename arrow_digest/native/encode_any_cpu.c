@@ -1,3 +1,3 @@
 #define GENERATION any_cpu
-#define WIDE 0
+#define VECTOR 0
 #include "encode_rows.h"

@@ -2,7 +2,7 @@
 #if HAVE_X86
 COMPILE_FOR_AVX2
 #define GENERATION avx2
-#define WIDE 0
+#define VECTOR 256
 #include "encode_rows.h"
 COMPILE_FOR_END
 #endif

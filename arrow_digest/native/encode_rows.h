@@ -26,7 +26,7 @@ static inline uint64_t bits_at(const uint8_t *data, int64_t offset, int64_t from
 
 static inline int64_t count_bits(uint64_t bits)
 {
-#if WIDE
+#if VECTOR == 512
     return _mm_popcnt_u64(bits);
 #else
     bits -= bits >> 1 & 0x5555555555555555u;
@@ -47,7 +47,7 @@ static inline void copy_chunk(uint8_t *out, const uint8_t *from, int chunk)
    leave it out, and is known to lie in the source elsewhere. */
 static inline uint8_t *copy(uint8_t *out, const uint8_t *from, int64_t size, const uint8_t *from_end, int chunk)
 {
-#if WIDE
+#if VECTOR == 512
     if (size <= chunk && chunk == 32) {
         _mm256_storeu_si256((__m256i *)out, _mm256_maskz_loadu_epi8(_bzhi_u32(~0u, (unsigned)size), from));
         return out + size;
@@ -116,7 +116,7 @@ static void follow_runs(const ad_node *runs, int64_t run_count, int64_t *slots, 
 /* Slot numbers from one on, -1 for those without a bit; may write up to seven more than n. */
 static inline void number_slots(uint64_t valid, int64_t from, int64_t *slots, int n)
 {
-#if WIDE
+#if VECTOR == 512
     __m512i numbers = _mm512_add_epi64(_mm512_set1_epi64(from), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
     for (int k = 0; k < n; k += 8, valid >>= 8) {
         _mm512_storeu_si512(slots + k, _mm512_mask_mov_epi64(_mm512_set1_epi64(-1), (__mmask8)valid, numbers));
@@ -238,13 +238,13 @@ static inline uint8_t *put_run(const uint8_t *offsets, int width, int64_t slot, 
                 item_width == 1 ? SHORT : LONG);
 }
 
-/* The same of slots side by side, whose bytes fill no more than a chunk. */
-static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, const int64_t *slots, int64_t from, int64_t n,
-                                      const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
+/* The same of slots side by side, whose bytes fill no more than a chunk: of up to 64 if some may be null. */
+static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, int nullable, uint64_t valid, int64_t from,
+                                      int64_t n, const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
 {
     int64_t start = load_int(offsets, width, from);
-    for (int64_t k = 0; k < n; k++) {
-        int64_t null = slots ? slots[k] >> 63 : 0, end = load_int(offsets, width, from + k + 1);
+    for (int64_t k = 0; k < n; k++, valid >>= 1) {
+        int64_t null = nullable ? (int64_t)(valid & 1) - 1 : 0, end = load_int(offsets, width, from + k + 1);
         int64_t count = (end - start) & ~null;
         store64(out, (uint64_t)count);
         out += 1 + (7 & ~null);
@@ -255,12 +255,12 @@ static inline uint8_t *put_short_runs(const uint8_t *offsets, int width, const i
     return out;
 }
 
-static inline uint8_t *put_short(const uint8_t *offsets, int width, const int64_t *slots, int64_t from, int64_t n,
-                                 const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
+static inline uint8_t *put_short(const uint8_t *offsets, int width, int nullable, uint64_t valid, int64_t from,
+                                 int64_t n, const uint8_t *data, int64_t item_width, int chunk, uint8_t *out)
 {
-    if (chunk == 16) return put_short_runs(offsets, width, slots, from, n, data, item_width, 16, out);
-    if (chunk == 32) return put_short_runs(offsets, width, slots, from, n, data, item_width, 32, out);
-    return put_short_runs(offsets, width, slots, from, n, data, item_width, 64, out);
+    if (chunk == 16) return put_short_runs(offsets, width, nullable, valid, from, n, data, item_width, 16, out);
+    if (chunk == 32) return put_short_runs(offsets, width, nullable, valid, from, n, data, item_width, 32, out);
+    return put_short_runs(offsets, width, nullable, valid, from, n, data, item_width, 64, out);
 }
 
 /* The smallest chunk that holds the bytes of each of n slots side by side and can be read from where the last one
@@ -284,10 +284,9 @@ static inline uint8_t *put_bytes(const level *lv, int width, int64_t item_width,
                                  int64_t n, uint8_t *out)
 {
     const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width, *end = lv->data_end;
-    if (direct(lv)) {
+    if (!slots) {
         int chunk = chunk_for(offsets, width, from, n, data, end, item_width);
-        if (chunk && !slots) return put_short(offsets, width, NULL, from, n, data, item_width, chunk, out);
-        if (chunk) return put_short(offsets, width, slots, from, n, data, item_width, chunk, out);
+        if (chunk) return put_short(offsets, width, 0, 0, from, n, data, item_width, chunk, out);
     }
     for (int64_t k = 0; k < n; k++) {
         int64_t null = slots ? slots[k] >> 63 : 0;
@@ -384,7 +383,7 @@ static uint8_t *put_slots(const level *lv, const int64_t *slots, int64_t from, i
     return out;
 }
 
-#if WIDE
+#if VECTOR == 512
 /* 64 bytes of fixed-width values at a time: a null's first byte is zeroed, its others are squeezed out. */
 static inline uint8_t *put_nullable(const uint8_t *values, int width, uint64_t valid, int n, uint8_t *out)
 {
@@ -423,6 +422,24 @@ static inline uint8_t *put_nullable(const uint8_t *values, int width, uint64_t v
     return out;
 }
 
+#if VECTOR == 256
+/* 32 bits as bytes: -1 where they are set. */
+static inline __m256i spread(uint64_t bits)
+{
+    __m256i in_bytes = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    __m256i bit_of_byte = _mm256_set1_epi64x((int64_t)0x8040201008040201u);
+    __m256i repeated = _mm256_shuffle_epi8(_mm256_set1_epi32((int32_t)(uint32_t)bits), in_bytes);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(repeated, bit_of_byte), bit_of_byte);
+}
+
+static inline void put_bits(uint64_t valid, uint64_t bits, uint8_t *out)
+{
+    for (int k = 0; k < 64; k += 32) {
+        __m256i counted = _mm256_add_epi8(spread(valid >> k), spread((valid & bits) >> k));
+        _mm256_storeu_si256((__m256i *)(out + k), _mm256_sub_epi8(_mm256_setzero_si256(), counted));
+    }
+}
+#else
 /* Eight bits as eight bytes of 0 or 1. */
 static inline uint64_t spread(uint64_t bits)
 {
@@ -434,6 +451,7 @@ static inline void put_bits(uint64_t valid, uint64_t bits, uint8_t *out)
 {
     for (int k = 0; k < 64; k += 8) store64(out + k, spread(valid >> k) + spread((valid & bits) >> k));
 }
+#endif
 #endif
 
 /* Up to 64 slots of fixed-width or bool values behind no encoding, or their validity. */
@@ -458,6 +476,12 @@ static uint8_t *put_word(const ad_encoder *e, level *lv, int64_t from, int n, ui
 static inline int by_words(const ad_encoder *e, const level *lv)
 {
     return direct(lv) && lv->what != NULLS && (e->rows_only || lv->what == FIXED_WIDTH || lv->what == WORDS_OF_BITS);
+}
+
+/* Whether slots are runs of bytes side by side, some of them null. */
+static inline int runs_by_words(const level *lv)
+{
+    return direct(lv) && !lv->plain && lv->what == BYTES && (lv->base->kind == BINARY || lv->base->kind == LIST);
 }
 
 /* Whether slots are indices into the values, and nothing else. */
@@ -510,12 +534,40 @@ static int64_t put_fitting(const level *lv, const int64_t *slots, int64_t from, 
     return n;
 }
 
+/* Runs of bytes of up to 64 slots, some of them null, that are known to fit; NULL if one is long. */
+static inline uint8_t *put_nullable_runs(level *lv, int width, int64_t item_width, int64_t from, int n, uint8_t *out)
+{
+    const uint8_t *offsets = lv->base->values, *data = lv->data - lv->base->origin * item_width;
+    int chunk = chunk_for(offsets, width, from, n, data, lv->data_end, item_width);
+    if (!chunk) return NULL;
+    uint64_t valid = valid_bits(lv, from, n);
+    lv->nulls += n - count_bits(valid);
+    return put_short(offsets, width, 1, valid, from, n, data, item_width, chunk, out);
+}
+
+/* Writes as long as slots hold nothing that asks for a closer look, and the room lasts. */
+static uint8_t *write_nullable_runs(level *lv, uint8_t *out, const uint8_t *limit)
+{
+    while (lv->next < lv->end) {
+        int n = (int)(lv->end - lv->next < 64 ? lv->end - lv->next : 64);
+        if (quick_bound(lv, lv->next, n) > limit - out) break;
+        uint8_t *q = lv->base->width == 4 && lv->item_width == 1
+                         ? put_nullable_runs(lv, 4, 1, lv->next, n, out)
+                         : put_nullable_runs(lv, lv->base->width, lv->item_width, lv->next, n, out);
+        if (!q) break;
+        out = q;
+        lv->next += n;
+    }
+    return out;
+}
+
 /* Items of a list that are known to fit. */
 static inline uint8_t *put_items(const ad_encoder *e, level *lv, int64_t start, int64_t count, uint8_t *out)
 {
     if (lv->plain && lv->what == BYTES) return put_slots(lv, NULL, start, count, out);
     lv->next = start;
     lv->end = start + count;
+    if (runs_by_words(lv)) out = write_nullable_runs(lv, out, out + quick_bound(lv, start, count));
     while (lv->next < lv->end) {
         const int64_t *slots;
         int64_t n = lv->end - lv->next;
@@ -672,6 +724,11 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
             lv->next += n;
         }
         return out;
+    }
+    /* Slots that are resolved already, their nulls counted, are written as such. */
+    if (!e->rows_only && runs_by_words(lv) && (lv->next < lv->cached || lv->next >= lv->cached_end)) {
+        uint8_t *q = write_nullable_runs(lv, out, limit);
+        if (q != out) return q;
     }
     if (lv->plain) n = n < BATCH ? n : BATCH;
     else n = cached_slots(lv, &slots);
