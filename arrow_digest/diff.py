@@ -178,7 +178,8 @@ def _may_differ(old: ColumnDigest, new: ColumnDigest, row_counts: tuple[int, int
 
 def _digest(source: Any, threads: int) -> RecordDigest:
     with open_source(source, threads=threads) as opened:
-        return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads)
+        # With validity, columns with nulls need not be read again where they are equal.
+        return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
 
 
 def _name(source: Any) -> str:
@@ -204,8 +205,9 @@ def _names(
     left = list(added)
     kept = []
     for old in removed:
+        wanted = old.data_type, old.digest, old.validity_digest
         match = next(
-            (n for n in left if (n.data_type, n.digest, n.null_count) == (old.data_type, old.digest, old.null_count)),
+            (new for new in left if (new.data_type, new.digest, new.validity_digest) == wanted),
             None,
         )
         if match is None:

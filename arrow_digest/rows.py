@@ -53,7 +53,11 @@ def may_hide_a_difference(a: ColumnDigest, b: ColumnDigest) -> bool:
     """Return whether columns with equal digests may hold other records: see "What arrow0 cannot tell apart"."""
     if pt.is_boolean(a.data_type) or pt.is_null(a.data_type):
         return False
-    return bool(a.null_count or b.null_count) or a.nullable_items or b.nullable_items
+    if a.nullable_items or b.nullable_items:
+        return True
+    if None not in (a.validity_digest, b.validity_digest):
+        return a.validity_digest != b.validity_digest
+    return bool(a.null_count or b.null_count)
 
 
 def first_differences(a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads: int) -> Iterator[tuple[int, Cell]]:

@@ -205,6 +205,21 @@ def test_what_cannot_be_read_is_an_error(tmp_path):
         diff(TABLE, 3)
 
 
+def test_nulls_in_what_can_be_read_once_only_are_compared_by_their_validity():
+    def once(values, data_type):
+        table = pa.table({"c": pa.array(values, data_type)})
+        return pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+
+    # One byte 0 is a null, and an 8-bit 0: the hash is one.
+    equal, zero, none = ([1, None, 0], pa.int8()), ([0], pa.int8()), ([None], pa.int8())
+    assert diff(once(*equal), once(*equal)).equal
+    assert logical_hash(once(*zero)) == logical_hash(once(*none))
+    assert [(column.path, column.row) for column in diff(once(*zero), once(*none)).columns] == [(("c",), None)]
+    # Of items of lists nothing tells.
+    items = [[1, None]], pa.list_(pa.int8())
+    assert [column.row for column in diff(once(*items), once(*items)).columns] == [None]
+
+
 def test_memory_does_not_grow_with_the_files(tmp_path):
     schema = pa.schema([("n", pa.int64()), ("s", pa.string())])
     rng = np.random.default_rng(1)
