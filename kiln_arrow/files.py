@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -50,6 +51,8 @@ def opened(path: str, column: str | None) -> Iterator[Source]:
 
 
 def _first_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
     return str(error).partition("\n")[0] or type(error).__name__
 
 

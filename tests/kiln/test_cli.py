@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -157,6 +158,15 @@ def test_usage_and_what_cannot_be_read_is_status_two(run, table, tmp_path, argum
     assert result.stderr
     assert result.stdout == ""
     assert not (tmp_path / "new.parquet").exists()
+
+
+def test_a_file_that_is_not_there_is_named_with_the_reason(run, tmp_path):
+    for path in ("missing.parquet", "t.parquet/x"):
+        (tmp_path / "t.parquet").touch()
+        result = run("validate", path)
+        reason = os.strerror(errno.ENOENT if path == "missing.parquet" else errno.ENOTDIR)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr == f"kiln-arrow: {path}: {reason}\n"
 
 
 def test_offsets_that_lead_outside_are_status_two(run, tmp_path):
