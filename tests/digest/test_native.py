@@ -215,13 +215,14 @@ def test_values_of_every_size_that_is_copied_differently_are_encoded_alike(longe
 @pytest.mark.parametrize("lanes", LANES)
 def test_dictionaries_of_any_size_are_encoded_alike_whatever_indices_are_under_nulls(lanes):
     rng = np.random.default_rng(0)
-    for count in (2**16, 2**16 + 1):
+    for count, width in ((100, np.int8), (100, np.int64), (2**16, np.int32), (2**16 + 1, np.int32)):
         texts = pa.array([f"{i:x}" for i in range(count)])
-        indices = rng.integers(0, count, count + 1).astype(np.int32)
+        indices = rng.integers(0, count, count + 1).astype(width)
         valid = rng.random(len(indices)) < 0.9
-        indices[~valid] = rng.choice([-1, -(2**31), 2**31 - 1], int((~valid).sum()))
+        limits = np.iinfo(width)
+        indices[~valid] = rng.choice(np.array([-1, limits.min, limits.max], width), int((~valid).sum()))
         bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
-        wild = pa.Array.from_buffers(pa.int32(), len(indices), [bits, pa.py_buffer(indices)])
+        wild = pa.Array.from_buffers(pa.array(indices[:0]).type, len(indices), [bits, pa.py_buffer(indices)])
         column = Column(describe(pa.DictionaryArray.from_arrays(wild, texts, safe=False)))
         assert stream(column, lanes) == portable_stream(column)
 
