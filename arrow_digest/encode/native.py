@@ -121,7 +121,7 @@ class Rows:
             return
         job = _ffi.new("ad_column *", self._described[index])
         job.rows_only = validity
-        encoder = _ffi.gc(_lib.ad_encoder_new(job, self._lanes), _lib.ad_encoder_free)
+        encoder = _ffi.gc(_lib.ad_encoder_new(job, self._lanes, 1), _lib.ad_encoder_free)
         if encoder == _ffi.NULL:
             raise MemoryError
         memory = np.empty(piece + _MARGIN, np.uint8)

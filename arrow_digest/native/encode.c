@@ -49,13 +49,16 @@ static int64_t largest_value(const level *lv)
 
 /* Encodes values that many slots repeat, where they are short and few. Where there is no memory for it they are encoded
    one by one. */
-static void encode_entries(level *lv)
+static void encode_entries(level *lv, int64_t room)
 {
     const ad_node *node = lv->base;
     int64_t count = node->length;
-    if (lv->largest < 0 || 8 + lv->largest > LONG || node->kind != BINARY || count == 0 || count > MOST_ENTRIES) return;
+    if (lv->largest < 0 || 8 + lv->largest > LONG || node->kind != BINARY || count == 0 || count > MOST_ENTRIES
+        || count > lv->first->length / REPEATS)
+        return;
     int64_t size = 1 + 8 * count + load_int(node->values, node->width, count) - load_int(node->values, node->width, 0);
     size_t starts = (size_t)(count + 2) * sizeof *lv->entries;
+    if ((int64_t)starts + size + LONG > room) return;
     lv->entries = malloc(starts + (size_t)size + LONG);
     if (!lv->entries) return;
     lv->encoded = (uint8_t *)lv->entries + starts;
@@ -74,7 +77,7 @@ static void encode_entries(level *lv)
     lv->entries[count + 1] = at;
 }
 
-ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
+ad_encoder *ad_encoder_new(const ad_column *column, int lanes, int64_t together)
 {
     int64_t count = 1;
     for (int64_t i = 0; i < column->node_count; i++) count += is_list(column->nodes + i);
@@ -100,7 +103,7 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes)
     for (lv = e->levels;; lv++) {
         lv->plain = lv->first == lv->base && !lv->first->validity.data && !lv->parent_count && lv->what != NULLS;
         lv->largest = largest_value(lv);
-        encode_entries(lv);
+        encode_entries(lv, MOST_AHEAD / together);
         if (lv->what != ITEMS) return e;
     }
 }

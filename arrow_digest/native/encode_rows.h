@@ -335,8 +335,10 @@ static inline uint8_t *put_indexed(const level *lv, int width, uint64_t valid, i
                                    uint8_t *out)
 {
     const uint8_t *indices = lv->first->values;
-    for (int64_t k = from; k < from + n; k++, valid >>= 1)
-        out = put_entry(lv, (load_int(indices, width, k) + 1) & -(int64_t)(valid & 1), chunk, out);
+    for (int64_t k = from; k < from + n; k++, valid >>= 1) {
+        int64_t one = (int64_t)(valid & 1); /* what lies under a null may be too large to add to */
+        out = put_entry(lv, (load_int(indices, width, k) & -one) + one, chunk, out);
+    }
     return out;
 }
 

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece may be written up to SLACK bytes further than it reaches; BATCH slots are resolved at a time. */
+/* A piece may be written up to SLACK bytes further than it reaches; BATCH slots are resolved at a time. Values are
+   encoded ahead where each is repeated by REPEATS slots (fewer than four do not pay for it), and where that takes no
+   more than MOST_AHEAD bytes for all encoders at hand. */
 enum { SLACK = 128, BATCH = 128, INLINE_VIEW = 12, SHORT = 32, LONG = 64, MOST_ITEMS = 2048,
-       MOST_ENTRIES = 1 << 16 };
+       MOST_ENTRIES = 1 << 16, REPEATS = 8, MOST_AHEAD = 1 << 26 };
 
 /* What is written for the slots of a level. BYTES is a length and one run of bytes: binary values, and lists of
    fixed-width items without nulls, which lie in memory as arrow0 wants them. */

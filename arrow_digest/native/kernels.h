@@ -54,8 +54,8 @@ typedef struct ad_encoder ad_encoder;
 int ad_max_lanes(void);
 
 /* Starts to encode a column with instructions of the given lane count; NULL if there is no memory. The column's
-   description must outlive the encoder. */
-ad_encoder *ad_encoder_new(const ad_column *column, int lanes);
+   description must outlive the encoder. How many encoders there are together bounds the memory that each takes. */
+ad_encoder *ad_encoder_new(const ad_column *column, int lanes, int64_t together);
 void ad_encoder_free(ad_encoder *encoder);
 /* Writes on at out, never past out + size, and returns how many bytes; 0 when all rows are written. -1: size is less
    than 256. Fewer bytes than there was room for do not mean the end. */

@@ -300,7 +300,7 @@ int ad_sha3_update(ad_column *columns, int64_t count, int lanes)
             j->size = columns[i].nodes->length * columns[i].nodes->width;
             j->left = (double)j->size;
         } else {
-            j->encoder = ad_encoder_new(columns + i, lanes);
+            j->encoder = ad_encoder_new(columns + i, lanes, count);
             j->left = ad_estimate(columns + i) + 1;
             failed = !j->encoder;
         }

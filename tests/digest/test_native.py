@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from arrow_digest import structure
 from arrow_digest.encode import portable
 from arrow_digest.schema import flatten
 from arrow_digest.structure import Column, describe, describe_leaf
+from helpers import child
 from helpers.strategies import arrays, leaf_types, tables
 
 native = pytest.importorskip("arrow_digest.encode.native", reason="installed without the C library")
@@ -203,7 +205,15 @@ def test_values_of_every_size_that_is_copied_differently_are_encoded_alike(longe
         pa.ListArray.from_arrays(begins, pa.ListArray.from_arrays(offsets, pa.array(np.arange(int(offsets[-1]))))),
         *(
             pa.DictionaryArray.from_arrays(rng.integers(0, count, len(sizes)).astype(width), texts[-count:], mask=mask)
-            for count, width in ((1, np.int8), (127, np.uint8), (9000, np.uint16), (9000, np.int32), (9000, np.int64))
+            for count, width in (
+                (1, np.int8),
+                (127, np.uint8),
+                (1100, np.uint16),
+                (1100, np.int32),
+                (9000, np.uint16),
+                (9000, np.int32),
+                (9000, np.int64),
+            )
             for mask in (None, rng.random(len(sizes)) < 0.3)
         ),
         pa.DictionaryArray.from_arrays(rng.integers(0, 127, len(sizes)), pc.if_else(valid, texts, None)[:127]),
@@ -215,15 +225,29 @@ def test_values_of_every_size_that_is_copied_differently_are_encoded_alike(longe
 @pytest.mark.parametrize("lanes", LANES)
 def test_dictionaries_of_any_size_are_encoded_alike_whatever_indices_are_under_nulls(lanes):
     rng = np.random.default_rng(0)
-    for count in (2**16, 2**16 + 1):
+    for count, width in ((100, np.int8), (100, np.int64), (2**16, np.int32), (2**16 + 1, np.int32)):
         texts = pa.array([f"{i:x}" for i in range(count)])
-        indices = rng.integers(0, count, count + 1).astype(np.int32)
+        indices = rng.integers(0, count, 8 * count).astype(width)
         valid = rng.random(len(indices)) < 0.9
-        indices[~valid] = rng.choice([-1, -(2**31), 2**31 - 1], int((~valid).sum()))
+        limits = np.iinfo(width)
+        indices[~valid] = rng.choice(np.array([-1, limits.min, limits.max], width), int((~valid).sum()))
         bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
-        wild = pa.Array.from_buffers(pa.int32(), len(indices), [bits, pa.py_buffer(indices)])
+        wild = pa.Array.from_buffers(pa.array(indices[:0]).type, len(indices), [bits, pa.py_buffer(indices)])
         column = Column(describe(pa.DictionaryArray.from_arrays(wild, texts, safe=False)))
         assert stream(column, lanes) == portable_stream(column)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak in kibibytes")
+def test_memory_does_not_grow_with_the_columns_that_share_a_dictionary():
+    grown = child.run("""
+values = pyarrow.array(["", *["x" * 56] * 8191])
+column = pyarrow.DictionaryArray.from_arrays(pyarrow.array(numpy.zeros(1 << 16, numpy.uint16)), values)
+arrow_digest.logical_hash(pyarrow.table({"c": column}))
+before = peak()
+arrow_digest.logical_hash(pyarrow.table({f"c{i}": column for i in range(600)}), threads=1)
+result = peak() - before
+""")
+    assert grown < 2**27
 
 
 @pytest.mark.parametrize("lanes", LANES)
@@ -247,7 +271,7 @@ def test_nothing_is_written_past_the_end_of_a_piece(lanes, piece):
     canary = b"\xa5" * 4096
     for array in large_arrays():
         described = native.Rows([Column(describe(array))], lanes)
-        encoder = native._lib.ad_encoder_new(described._described, lanes)
+        encoder = native._lib.ad_encoder_new(described._described, lanes, 1)
         memory = bytearray(piece + len(canary))
         memory[piece:] = canary
         address = native._ffi.from_buffer("uint8_t[]", memory)
@@ -259,7 +283,7 @@ def test_nothing_is_written_past_the_end_of_a_piece(lanes, piece):
 
 def test_a_piece_of_too_little_memory_is_refused():
     described = native.Rows([as_column(b"abc")], 1)
-    encoder = native._lib.ad_encoder_new(described._described, 1)
+    encoder = native._lib.ad_encoder_new(described._described, 1, 1)
     assert native._lib.ad_encode(encoder, native._ffi.new("uint8_t[255]"), 255) == -1
     native._lib.ad_encoder_free(encoder)
 
