@@ -34,10 +34,11 @@ _STREAM_END_OLD = b"\0\0\0\0"
 # size of each is known, of fewer where values may be far larger decoded than they are in the file.
 _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 18
-_BATCH_ROWS_OF_ANY_SIZE = 1 << 16
-# What a value of a physical type takes once it is decoded; text, where it is read as indices.
+_BATCH_ROWS_OF_ANY_SIZE = 1 << 14
+_LEAST_BATCH_ROWS = 16
+# What a value of a physical type takes once it is decoded; text, where it is read as indices; decimals, however stored.
 _DECODED_BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}
-_DECIMAL_BYTES = 32
+_DECIMAL_BYTES = 16
 # With threads, so many are decoded while one is used: decoding and hashing each leave cores idle at their ends.
 _BATCHES_AHEAD = 2
 # No schema message of a stream that cannot be measured is longer.
@@ -262,14 +263,25 @@ def _holds_indices(chunk: Any) -> bool:
 def _batch_rows(metadata: Any, as_indices: frozenset[str]) -> int:
     """Return how many rows at a time take about `_BATCH_BYTES`, in the file or decoded, whichever is more."""
     rows: int = max(metadata.num_rows, 1)
-    encoded: int = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    chunks = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    encoded: int = sum(chunk.total_byte_size for chunk in chunks)
     decoded, most = 0, _BATCH_ROWS
     for index in range(metadata.num_columns):
         column = metadata.schema.column(index)
-        decoded += _DECODED_BYTES.get(column.physical_type) or max(column.length, _DECIMAL_BYTES)
+        size = _decoded_bytes(column)
+        if column.max_repetition_level:
+            size *= max(sum(chunk.column(index).num_values for chunk in chunks) // rows, 1)
+        decoded += size
         if column.max_repetition_level or (column.physical_type == "BYTE_ARRAY" and column.path not in as_indices):
             most = _BATCH_ROWS_OF_ANY_SIZE
-    return min(max(_BATCH_BYTES // max(encoded // rows, decoded, 1), 64), most)
+    return min(max(_BATCH_BYTES // max(encoded // rows, decoded, 1), _LEAST_BATCH_ROWS), most)
+
+
+def _decoded_bytes(column: Any) -> int:
+    """Return what one value of a Parquet column takes once it is decoded, of text and binary an index alone."""
+    if column.logical_type.type == "DECIMAL":
+        return max(int(column.length), _DECIMAL_BYTES)
+    return _DECODED_BYTES.get(column.physical_type) or max(int(column.length), 1)
 
 
 def _parquet_batches(

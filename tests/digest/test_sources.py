@@ -494,6 +494,27 @@ def test_batches_are_small_once_decoded_however_small_they_are_in_the_file(tmp_p
         assert max(batch.nbytes for batch in source.batches) <= 17 << 20
 
 
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ({"n": pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(70_000 * 200, np.int64)), 200)}, {}),
+        (
+            {f"c{i}": pa.array([1] * 200_000, pa.decimal128(9, 2)) for i in range(20)},
+            {"store_decimal_as_integer": True},
+        ),
+        ({"s": pa.StructArray.from_arrays([pa.repeat("x" * 1000, 70_000)], ["t"])}, {}),
+        ({"b": pa.repeat(pa.scalar(bytes(1 << 20), pa.binary(1 << 20)), 40)}, {}),
+    ],
+    ids=["lists", "decimals", "text in structs", "large values"],
+)
+def test_what_is_decoded_to_far_more_than_the_file_holds_comes_in_small_batches(columns, options, tmp_path):
+    pq.write_table(pa.table(columns), tmp_path / "data", **options)
+    with open_source(tmp_path / "data", threads=2) as source:
+        sizes = [batch.nbytes for batch in source.batches]
+    assert len(sizes) > 1
+    assert max(sizes) <= 18 << 20
+
+
 def many_batches(path):
     pq.write_table(pa.table({"n": np.arange(3 << 18)}), path)
     return path
