@@ -13,6 +13,7 @@ from arrow_digest.active import kernels
 from arrow_digest.encode import encode, native, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.structure import Column
+from arrow_digest.threads import submit
 
 _T = TypeVar("_T")
 
@@ -124,7 +125,7 @@ class LeafPool:
             feed(shares[0])
             return
         executor = self._started()
-        futures = [executor.submit(feed, share) for share in shares[1:]]
+        futures = [submit(executor, feed, share) for share in shares[1:]]
         try:
             feed(shares[0])
         finally:
@@ -136,7 +137,13 @@ class LeafPool:
         """Return what `call` gives for 0 to `count - 1`, in order, having called it on the threads at hand."""
         if self.threads == 1 or count < 2:
             return [call(index) for index in range(count)]
-        return list(self._started().map(call, range(count)))
+        executor = self._started()
+        futures = [submit(executor, call, index) for index in range(count)]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
 
     def _started(self) -> ThreadPoolExecutor:
         if self._executor is None or self._process != os.getpid():

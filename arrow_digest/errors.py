@@ -105,8 +105,8 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
         data_type: The column's Arrow type.
         rule: `reserved`, `unknown` (the specification does not know it), `records` (an array where records are wanted,
             or the reverse), `depth`, `name` or `time_zone` (not UTF-8), or `variant`.
-        reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list),
-            `union`, `map` or `duration`; None where something else is wrong with it.
+        reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list,
+            or alone), `union`, `map` or `duration`; None where something else is wrong with it.
     """
 
     def __init__(

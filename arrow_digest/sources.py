@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arrow_digest.ahead import read_ahead
 from arrow_digest.errors import InvalidArrayError, UnreadableError, UnsupportedTypeError
 from arrow_digest.feather_v1 import read_feather_v1
 from arrow_digest.inputs import InputFile, arrow_file, open_path, reading
+from arrow_digest.threads import read_ahead
 
 __all__ = ["Source", "count_rows", "is_parquet", "open_source", "read_file", "read_producer"]
 

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from arrow_digest import ArrowDigestError, UnreadableError, hash_file, inputs, logical_hash, physical_hash
-from arrow_digest.ahead import read_ahead
 from arrow_digest.files import digest_file
 from arrow_digest.inputs import guarding
 from arrow_digest.sources import open_source, read_file
+from arrow_digest.threads import read_ahead
 from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()

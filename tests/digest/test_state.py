@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
@@ -368,6 +372,23 @@ def test_a_digest_in_progress_cannot_be_pickled():
 
 
 # Threads and processes.
+
+
+@pytest.mark.parametrize("columns", [1, 9])
+def test_a_thread_that_outlives_the_main_one_still_hashes(columns, tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({f"c{i}": np.arange(600_000) for i in range(columns)}), path)
+    code = f"""
+import threading, arrow_digest
+def late():
+    threading.main_thread().join()
+    print(arrow_digest.logical_hash({os.fspath(path)!r}, threads=2))
+threading.Thread(target=late).start()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(ad.__file__).parents[1], capture_output=True, text=True, check=False
+    )
+    assert (result.stdout, result.stderr) == (f"{ad.logical_hash(path)}\n", "")
 
 
 def large_batch(rows: int = 10_000) -> pa.RecordBatch:

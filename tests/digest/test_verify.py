@@ -201,7 +201,7 @@ def test_what_is_missing_unreadable_or_unsupported_is_a_result_of_its_own(tmp_pa
         "cut": (Status.UNREADABLE, "truncated"),
         "cut-stream": (Status.UNREADABLE, "truncated"),
         "encrypted": (Status.UNREADABLE, "encrypted"),
-        "map": (Status.UNSUPPORTED, None),
+        "map": (Status.UNSUPPORTED, "reserved"),
     }
     for name, (status, rule) in expected.items():
         result = verify(tmp_path / name, logical=logical_hash(TABLE))
