@@ -32,7 +32,7 @@ NAMESPACES = dict(zip([*PAGES, README], [ARROW0, KILN, COLUMNS, GOLDEN], strict=
 
 
 def rule_of(error):
-    return getattr(error, "rule", None) or getattr(error, "reserved", None)
+    return getattr(error, "reserved", None) or getattr(error, "rule", None)
 
 
 def value_of(text, names):
