@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
 from arrow_digest.columns import thread_count
-from arrow_digest.differences import keyed
+from arrow_digest.differences import keyed, may_hide_a_difference
 from arrow_digest.errors import format_path
 from arrow_digest.functions import DEFAULT_FUNCTION
-from arrow_digest.rows import NO_ROW, Cell, first_differences, may_hide_a_difference
+from arrow_digest.rows import NO_ROW, Cell, first_differences
 from arrow_digest.sources import open_source
 
 __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from arrow_digest.arrow0 import ColumnDigest
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool
 from arrow_digest.encode import encode, row_validity
@@ -25,7 +24,7 @@ from arrow_digest.schema import Leaf, flatten, logical_type
 from arrow_digest.sources import Source, is_parquet, open_source, read_file
 from arrow_digest.structure import Column, describe
 
-__all__ = ["NO_ROW", "Cell", "first_differences", "may_hide_a_difference"]
+__all__ = ["NO_ROW", "Cell", "first_differences"]
 
 
 class _NoRow(Enum):
@@ -47,17 +46,6 @@ class Cell(NamedTuple):
     row: int
     a: Any
     b: Any
-
-
-def may_hide_a_difference(a: ColumnDigest, b: ColumnDigest) -> bool:
-    """Return whether columns with equal digests may hold other records: see "What arrow0 cannot tell apart"."""
-    if pt.is_boolean(a.data_type) or pt.is_null(a.data_type):
-        return False
-    if a.nullable_items or b.nullable_items:
-        return True
-    if None not in (a.validity_digest, b.validity_digest):
-        return a.validity_digest != b.validity_digest
-    return bool(a.null_count or b.null_count)
 
 
 def first_differences(a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads: int) -> Iterator[tuple[int, Cell]]:

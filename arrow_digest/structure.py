@@ -19,16 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import lib
 
-from arrow_digest.active import kernels, library
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.lengths import require_lengths
+from arrow_digest.views import wrong_views
 
-__all__ = ["INLINE_VIEW", "Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf"]
-
-# A view of up to this many bytes holds them itself.
-INLINE_VIEW = 12
-# Views are checked in blocks, so that what is computed of them stays in the CPU's cache.
-_BLOCK = 1 << 14
+__all__ = ["Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf"]
 
 
 class Kind(IntEnum):
@@ -292,26 +287,10 @@ def _binary_view(array: Any, path: tuple[str, ...]) -> Node:
     buffers = array.buffers()
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
     node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
-    sizes = np.array([*(0 if b is None else b.size for b in buffers[2:]), 0], np.int64)
-    if library is not None and kernels().name == "native":
-        within = library.ffi.from_buffer("uint8_t[]", views), len(views), library.ffi.from_buffer("int64_t[]", sizes)
-        if library.lib.ad_views_inside(*within, len(sizes) - 1):
-            return node
-    wrong = [_wrong_views(views[start : start + _BLOCK], sizes) for start in range(0, len(views), _BLOCK)]
-    if any(map(np.count_nonzero, wrong)):
-        _refuse_where(np.concatenate(wrong), node, path, "views", "a view reaches outside its buffers")
+    wrong = wrong_views(views, [0 if buffer is None else buffer.size for buffer in buffers[2:]])
+    if wrong is not None:
+        _refuse_where(wrong, node, path, "views", "a view reaches outside its buffers")
     return node
-
-
-def _wrong_views(views: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return which views reach outside buffers of these sizes; the last size is of no buffer."""
-    # Unsigned, negative numbers are too large. Sums that wrap have a term of 2**31 or more, which is refused by itself.
-    length, index, start = (np.ascontiguousarray(views[:, column]).view(np.uint32) for column in (0, 2, 3))
-    outside: npt.NDArray[np.bool_] = length > INLINE_VIEW
-    if not np.count_nonzero(outside):
-        return outside
-    limits = sizes[0] if len(sizes) == 2 else sizes.take(np.minimum(index, len(sizes) - 1))
-    return outside & ((index >= len(sizes) - 1) | ((length | start) >> 31 > 0) | (start + length > limits))
 
 
 def _refuse_where(wrong: npt.NDArray[np.bool_], node: Node, path: tuple[str, ...], rule: str, message: str) -> None:

@@ -7,16 +7,13 @@ records were written in another way.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import pyarrow.types as pt
-
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.columns import thread_count
-from arrow_digest.differences import ColumnChange, column_changes, describe_changes
+from arrow_digest.differences import ColumnChange, ambiguous, column_changes, describe_changes
 from arrow_digest.errors import (
     ArrowDigestError,
     ExpectationError,
@@ -365,7 +362,7 @@ def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: 
             what = "the recorded columns are others, so the record contradicts itself"
         reason = f"the logical hash is equal, but {what}: {describe_changes(nulls)}"
         return Verification(name, Status.DIFFERENT, expected, found, reason, nulls)
-    weak = tuple(_weak(expected.columns, columns))
+    weak = tuple(ambiguous(expected.columns, columns))
     other_bytes = expected.physical is not None or expected.byte_length not in (None, found.byte_length)
     reason = "the same records in other bytes" if other_bytes else "the same records (bytes were not compared)"
     if weak:
@@ -388,21 +385,3 @@ def _retyping(columns: tuple[ColumnDigest, ...], retyped: dict[int, Any]) -> str
         f"{format_path(columns[number].path)}: {earlier} became {columns[number].data_type}"
         for number, earlier in sorted(retyped.items())
     )
-
-
-def _weak(recorded: tuple[ColumnDigest, ...] | None, columns: tuple[ColumnDigest, ...]) -> Iterable[tuple[str, ...]]:
-    """Yield the leaves in which what arrow0 cannot tell apart was not told apart by anything else."""
-    # Equal logical hashes mean the same leaves in the same order.
-    for number, column in enumerate(columns):
-        known = None if recorded is None else recorded[number]
-        if column.null_count and (column.nullable_structs or (known is not None and known.nullable_structs)):
-            yield column.path  # a null struct, or a struct of nulls
-        elif pt.is_boolean(column.data_type) or pt.is_null(column.data_type):
-            continue
-        elif column.nullable_items or (known is not None and known.nullable_items):
-            yield column.path
-        elif known is None:
-            if column.nullable:
-                yield column.path
-        elif None in (known.validity_digest, column.validity_digest) and column.null_count:
-            yield column.path

@@ -49,7 +49,7 @@ def ffi_builder() -> FFI:
         ],
         depends=[
             f"arrow_digest/native/{name}"
-            for name in ("kernels.h", "simd.h", "encoder.h", "encode_rows.h", "keccak_lanes.h")
+            for name in ("kernels.h", "simd.h", "encoder.h", "encode_rows.h", "slots.h", "values.h", "keccak_lanes.h")
         ],
         include_dirs=["arrow_digest/native"],
         extra_compile_args=compile_args,
