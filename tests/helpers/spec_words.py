@@ -23,7 +23,7 @@ import arrow_digest as ad
 import kiln_arrow
 from arrow_digest.schema import encode_type
 from digest import test_golden_data as golden_data
-from helpers import ipc_bytes, kiln_model, spec_model
+from helpers import files, ipc_bytes, kiln_model, spec_model
 from kiln import test_second_opinion as second_opinion
 from kiln_arrow.typetext import tokens as tokens_of
 
@@ -107,6 +107,12 @@ def read(data):
         return ad.logical_hash(file).digest
 
 
+def published(name):
+    """The bytes of a file that others publish to test readers with."""
+    (path,) = (ROOT / "tests" / "data").rglob(name)
+    return path.read_bytes()
+
+
 def multihash(name, digest):
     """A hash with its code, in bytes."""
     codes = {f"arrow0-{function}": code for function, code in spec_model.HASH_CODES.items()}
@@ -162,6 +168,7 @@ ARROW0 = {
     "pa": pa,
     "np": np,
     "stream": ipc_bytes.write,
+    **by_name(files.parquet, files.feather, published),
     **by_name(encoded, values, fields, combined, validity, record_hash, sha3, read, multihash, parse),
     **by_name(array, damaged, lists_in_lists),
 }
