@@ -6,7 +6,7 @@ OLDEST := $(VENVS)/oldest
 TOOLS  := $(VENVS)/tools
 # The oldest pyarrow that pyproject.toml allows.
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
-SOURCES := $(shell find arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
+SOURCES := $(shell find _arrow_io arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
 PYTEST_ARGS ?=
 PEERS := starfix-compiled starfix-current older
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from _arrow_io.faults import reading
+from _arrow_io.source import Source
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafDigest, LeafPool, thread_count
 from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
-from arrow_digest.inputs import reading
 from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.schema import FlatSchema, encode_type, flatten, logical_type, nullability, unwrap
-from arrow_digest.sources import Source, open_source, read_producer
+from arrow_digest.sources import open_source, read_producer
 from arrow_digest.structure import Column, describe, describe_leaf
 
 __all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]

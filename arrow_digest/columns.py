@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from _arrow_io.threads import submit
 from arrow_digest.active import kernels
 from arrow_digest.encode import encode, native, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.structure import Column
-from arrow_digest.threads import submit
 
 _T = TypeVar("_T")
 

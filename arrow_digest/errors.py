@@ -6,7 +6,7 @@ has to match text.
 
 from __future__ import annotations
 
-from typing import Any
+from _arrow_io.errors import ArrowDigestError, UnreadableError
 
 __all__ = [
     "ArrowDigestError",
@@ -41,29 +41,6 @@ def _quoted(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in escaped)
     return f'"{printable}"'
-
-
-class ArrowDigestError(Exception):
-    """Base of every error that arrow_digest raises on purpose.
-
-    >>> from arrow_digest import ArrowDigestError, hash_file
-    >>> try:
-    ...     hash_file("missing")
-    ... except ArrowDigestError as error:
-    ...     print(type(error).__name__, error.rule)
-    UnreadableError missing
-    """
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes with all fields, whatever the arguments of the subclass are."""
-        return _rebuild, (type(self), self.args, self.__dict__)
-
-
-def _rebuild(kind: type[ArrowDigestError], args: tuple[Any, ...], fields: dict[str, Any]) -> ArrowDigestError:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    error.__dict__.update(fields)
-    return error
 
 
 class UnknownFunctionError(ArrowDigestError, ValueError):
@@ -155,22 +132,6 @@ class InvalidArrayError(ArrowDigestError, ValueError):
         self.slot = slot
 
 
-class UnreadableError(ArrowDigestError, ValueError):
-    """A source that cannot be read as what it has to be, to its end.
-
-    Attributes:
-        source: The path or a name for the source, as text.
-        rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `truncated`, `trailing`,
-            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count`, `memory`, `protocol` (a URI that
-            nothing here opens) or `escape` (outside the folder it has to be in).
-    """
-
-    def __init__(self, source: str, rule: str, message: str) -> None:
-        super().__init__(f"{source}: {message}")
-        self.source = source
-        self.rule = rule
-
-
 class DigestStateError(ArrowDigestError, RuntimeError):
     """A digest was asked for a hash after an update failed half-way: no partial hash comes out."""
 
@@ -217,3 +178,8 @@ class WorkerError(ArrowDigestError, RuntimeError):
     def __init__(self, source: str, message: str) -> None:
         super().__init__(f"{source}: {message}")
         self.source = source
+
+
+# Public names say the package that is imported, wherever they are defined.
+for _error in (ArrowDigestError, UnreadableError):
+    _error.__module__ = __name__

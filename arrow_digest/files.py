@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
+from _arrow_io.opening import InputFile, guarding, open_path
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.columns import thread_count
 from arrow_digest.errors import ArrowDigestError, WorkerError
 from arrow_digest.executors import run_each, started
 from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
-from arrow_digest.inputs import InputFile, guarding, open_path
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.shared import hash_shared

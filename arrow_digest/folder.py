@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from _arrow_io.faults import unreadable
+from _arrow_io.remote import is_uri
 from arrow_digest.errors import UnreadableError
-from arrow_digest.inputs import unreadable
-from arrow_digest.remote import is_uri
 
 __all__ = ["absolute", "escapes", "files_under", "join", "parent", "relative_path"]
 

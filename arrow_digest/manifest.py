@@ -15,6 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from _arrow_io.faults import reading
+from _arrow_io.opening import open_path
+from _arrow_io.remote import is_uri
 from arrow_digest.atomic import write_atomically
 from arrow_digest.columns import thread_count
 from arrow_digest.errors import (
@@ -29,12 +32,10 @@ from arrow_digest.executors import run_each, started
 from arrow_digest.files import hash_file
 from arrow_digest.folder import absolute, escapes, files_under, join, parent, relative_path
 from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
-from arrow_digest.inputs import open_path, reading
 from arrow_digest.lists import FORMAT, VERSION, ListEntry, parse_list
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import Progress, digest_bytes
 from arrow_digest.recorded import facts_json
-from arrow_digest.remote import is_uri
 from arrow_digest.verify import FileFacts, Status, Verification, failed, verify_file
 
 __all__ = ["Manifest", "ManifestEntry"]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from _arrow_io.faults import unreadable
+from _arrow_io.opening import InputFile
 from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
 from arrow_digest.errors import UnreadableError
 from arrow_digest.functions import Hasher
-from arrow_digest.inputs import InputFile, unreadable
 from arrow_digest.multihash import Multihash
-from arrow_digest.sources import read_file
+from arrow_digest.sources import read_records
 
 __all__ = ["FileHash", "Meter", "Progress", "digest_bytes", "digest_records", "require_two_passes"]
 
@@ -82,7 +83,7 @@ def digest_records(
     leaves: tuple[int, ...] | None = None,
 ) -> RecordDigest:
     """Return the record digest of an open file, or, for `leaves` of a Parquet file, that of these leaf columns."""
-    source = read_file(file, threads=threads, leaves=leaves)
+    source = read_records(file, threads=threads, leaves=leaves)
     followed = replace(source, batches=meter.following(source.batches))
     digest = digest_source(followed, function=function, threads=threads, validity=validity)
     meter.finish_pass()

@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from _arrow_io.formats import is_parquet
+from _arrow_io.opening import InputFile
 from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, combine
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool
-from arrow_digest.inputs import InputFile
 from arrow_digest.multihash import Multihash
 from arrow_digest.schema import Leaf, flatten, logical_type
-from arrow_digest.sources import is_parquet, read_file
+from arrow_digest.sources import read_records
 from arrow_digest.structure import describe_leaf
 
 __all__ = ["earlier_types", "leaf_array", "retyped_leaves", "was_only_retyped"]
@@ -71,7 +72,7 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
     file.seek(0)
     numbers = sorted(wanted)
     projects = is_parquet(file)
-    source = read_file(file, leaves=tuple(numbers) if projects else None)
+    source = read_records(file, leaves=tuple(numbers) if projects else None)
     leaves = flatten(source.schema).leaves
     chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
     digests = {(n, data_type): ArrayDigest(data_type, function=function) for n in numbers for data_type in wanted[n]}
@@ -132,7 +133,7 @@ def was_only_retyped(file: InputFile, columns: tuple[ColumnDigest, ...], expecte
         return {}
     digests = retyped_leaves(file, wanted, expected.function.name)
     file.seek(0)
-    flat = flatten(read_file(file).schema)
+    flat = flatten(read_records(file).schema)
     for ways in islice(_ways(digests, wanted, columns), _MOST_WAYS):
         if combine(flat, [digest for _, digest in ways], expected.function) == expected.digest:
             return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}

@@ -15,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from _arrow_io.formats import is_parquet
+from _arrow_io.opening import InputFile, open_path
+from _arrow_io.source import Source
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool
 from arrow_digest.encode import encode, row_validity
-from arrow_digest.inputs import InputFile, open_path
 from arrow_digest.retyping import leaf_array
 from arrow_digest.schema import Leaf, flatten, logical_type
-from arrow_digest.sources import Source, is_parquet, open_source, read_file
+from arrow_digest.sources import open_source, read_records
 from arrow_digest.structure import Column, describe
 
 __all__ = ["NO_ROW", "Cell", "first_differences"]
@@ -107,9 +109,9 @@ class _Side:
         if isinstance(self._source, str) or hasattr(self._source, "__fspath__"):
             file: InputFile = self._stack.enter_context(open_path(self._source))
             if is_parquet(file):
-                opened = read_file(file, threads=self._threads, leaves=tuple(self._wanted))
+                opened = read_records(file, threads=self._threads, leaves=tuple(self._wanted))
                 return opened, dict(zip(self._wanted, flatten(opened.schema).leaves, strict=True))
-            opened = read_file(file, threads=self._threads)
+            opened = read_records(file, threads=self._threads)
         else:
             opened = self._stack.enter_context(open_source(self._source, threads=self._threads))
         leaves = flatten(opened.schema).leaves

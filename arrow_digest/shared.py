@@ -12,15 +12,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from _arrow_io.faults import reading
+from _arrow_io.formats import is_parquet
+from _arrow_io.opening import InputFile, arrow_file, open_path
 from arrow_digest.arrow0 import ColumnDigest, combine
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.executors import run_each
 from arrow_digest.functions import digest_function
-from arrow_digest.inputs import InputFile, arrow_file, open_path, reading
 from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.schema import FlatSchema, flatten
-from arrow_digest.sources import is_parquet, read_file
+from arrow_digest.sources import read_records
 
 __all__ = ["hash_shared"]
 
@@ -80,7 +82,7 @@ def _parts(file: InputFile) -> tuple[list[tuple[int, ...] | None], FlatSchema | 
     """Return the leaves of each part, and the schema that their digests combine under; one part where none do."""
     if not is_parquet(file):
         return [None], None
-    flat = flatten(read_file(file).schema)
+    flat = flatten(read_records(file).schema)
     with reading(file.name, "Parquet"):
         metadata = pq.read_metadata(arrow_file(file))
         sizes = [0] * metadata.num_columns

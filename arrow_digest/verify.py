@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from _arrow_io.formats import count_rows
+from _arrow_io.opening import InputFile, guarding, open_path
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.columns import thread_count
 from arrow_digest.differences import ColumnChange, ambiguous, column_changes, describe_changes
@@ -23,11 +25,10 @@ from arrow_digest.errors import (
     format_path,
 )
 from arrow_digest.functions import digest_function
-from arrow_digest.inputs import InputFile, guarding, open_path
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.retyping import retyped_leaves, was_only_retyped
-from arrow_digest.sources import count_rows, read_producer
+from arrow_digest.sources import read_producer
 
 __all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
 

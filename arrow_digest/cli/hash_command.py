@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import click
 
+from _arrow_io.opening import InputFile
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
@@ -23,7 +24,6 @@ from arrow_digest.cli.terminal import (
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
 from arrow_digest.files import digest_file, digest_stream, hash_file, physical_hash
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
-from arrow_digest.inputs import InputFile
 from arrow_digest.multihash import BASES, Multihash
 from arrow_digest.passes import Progress
 from arrow_digest.recorded import column_json

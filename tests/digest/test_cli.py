@@ -284,9 +284,9 @@ def test_a_process_that_read_a_file_lets_threads_have_python_before_it_ends(fold
 
 SOON = """
 import sys
-from arrow_digest import inputs
+from _arrow_io import opening
 from arrow_digest.cli import main
-inputs._PIPE_PATIENCE = 0.2
+opening._PIPE_PATIENCE = 0.2
 sys.argv[0] = "arrow-digest"
 main()
 """

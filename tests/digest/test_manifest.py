@@ -565,7 +565,7 @@ def test_real_files_that_are_encrypted_or_broken_are_recorded_by_their_bytes_or_
 
 
 def test_a_pipe_that_nobody_writes_to_is_a_result_and_does_not_hang(data, saved, monkeypatch):
-    monkeypatch.setattr("arrow_digest.inputs._PIPE_PATIENCE", 0.2)
+    monkeypatch.setattr("_arrow_io.opening._PIPE_PATIENCE", 0.2)
     (data / "all.arrows").unlink()
     os.mkfifo(data / "all.arrows")
     results = {result.path: result for result in Manifest.load(saved).check()}

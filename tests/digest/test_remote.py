@@ -119,8 +119,8 @@ def test_a_file_on_a_web_server_hashes_like_one_on_disk(form, server, tmp_path):
 
 
 def test_columns_fetch_only_their_byte_ranges(server, tmp_path):
-    from arrow_digest.inputs import open_path
-    from arrow_digest.sources import read_file
+    from _arrow_io.opening import open_path
+    from arrow_digest.sources import read_records
 
     rng = np.random.default_rng(1)
     table = pa.table({f"c{i}": rng.integers(0, 1 << 60, 200_000) for i in range(8)})
@@ -131,7 +131,7 @@ def test_columns_fetch_only_their_byte_ranges(server, tmp_path):
     allowed = [(c.data_page_offset, c.data_page_offset + c.total_compressed_size) for c in chunks]
     tail = size - metadata.serialized_size - 8
     with open_path(f"{server.url}/f") as file:
-        (column,) = pa.Table.from_batches(list(read_file(file, leaves=(5,)).batches)).columns
+        (column,) = pa.Table.from_batches(list(read_records(file, leaves=(5,)).batches)).columns
     assert column.equals(table["c5"])
     # fsspec asks for the first byte to learn the length; the format is told by eight more, Parquet's end by 64 kB.
     small = [(start, end) for start, end in server.handler.fetched if end <= 8 or end > min(tail, size - 65_536)]
@@ -170,7 +170,7 @@ def test_what_cannot_be_fetched_is_an_error_of_its_own(uri, rule, memory, server
 
 
 def test_a_remote_file_that_changes_while_it_is_read_is_refused(server, tmp_path, monkeypatch):
-    from arrow_digest.remote import RemoteFile
+    from _arrow_io.remote import RemoteFile
 
     (tmp_path / "f").write_bytes(parquet(TABLE))
     read = RemoteFile.read

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from arrow_digest import ArrowDigestError, UnreadableError, hash_file, inputs, logical_hash, physical_hash
+from _arrow_io import opening
+from _arrow_io.opening import guarding
+from _arrow_io.threads import read_ahead
+from arrow_digest import ArrowDigestError, UnreadableError, hash_file, logical_hash, physical_hash
 from arrow_digest.files import digest_file
-from arrow_digest.inputs import guarding
-from arrow_digest.sources import open_source, read_file
-from arrow_digest.threads import read_ahead
+from arrow_digest.sources import open_source, read_records
 from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
@@ -285,7 +286,7 @@ def test_a_physical_hash_of_a_pipe_is_that_of_its_bytes():
 
 @pytest.fixture
 def fifo(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_PIPE_PATIENCE", FIFO_PATIENCE)
+    monkeypatch.setattr(opening, "_PIPE_PATIENCE", FIFO_PATIENCE)
     path = tmp_path / "fifo"
     os.mkfifo(path)
     return path
@@ -540,7 +541,7 @@ def test_whoever_stops_early_leaves_no_thread_that_reads_on(tmp_path):
 
     def stop_early():
         with path.open("rb") as file, guarding(inputs.InputFile(file, "data")) as opened:
-            next(read_file(opened, threads=2).batches)
+            next(read_records(opened, threads=2).batches)
             assert reading_threads()
             raise ZeroDivisionError
 

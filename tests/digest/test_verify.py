@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import arrow_digest.inputs
+import _arrow_io.opening
 from arrow_digest import (
     ArrowDigestError,
     ExpectationError,
@@ -233,14 +233,14 @@ def test_a_wrong_page_checksum_is_unreadable(tmp_path):
 @pytest.mark.parametrize("expect", ["physical", "logical", "both"])
 def test_a_file_that_changes_while_it_is_read_is_unreadable(expect, path, monkeypatch):
     physical, logical = physical_hash(path), logical_hash(path)
-    step = arrow_digest.inputs.InputFile.read
+    step = _arrow_io.opening.InputFile.read
 
     def read(self, size=-1):
         data = step(self, size)
         os.utime(path, ns=(1, 1))
         return data
 
-    monkeypatch.setattr(arrow_digest.inputs.InputFile, "read", read)
+    monkeypatch.setattr(_arrow_io.opening.InputFile, "read", read)
     wanted = {"physical": physical, "logical": logical}
     kept = wanted if expect == "both" else {expect: wanted[expect]}
     result = verify(path, **kept)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrow_digest.errors import UnreadableError
-from arrow_digest.inputs import InputFile
+from _arrow_io.errors import UnreadableError
+from _arrow_io.opening import InputFile
 
 __all__ = ["read_feather_v1"]
 

@@ -18,25 +18,16 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from arrow_digest.errors import ArrowDigestError, UnreadableError
-from arrow_digest.remote import RemoteFile, is_uri, open_uri
+from _arrow_io.errors import ArrowDigestError, UnreadableError
+from _arrow_io.faults import first_line, reading, unreadable
+from _arrow_io.remote import RemoteFile, is_uri, open_uri
 
-__all__ = ["InputFile", "arrow_file", "guarding", "open_path", "reading", "unreadable"]
+__all__ = ["InputFile", "arrow_file", "guarding", "open_path"]
 
 _PIPE_PATIENCE = 5.0  # seconds that a named pipe may take to get a writer
 
 # What is read at once where nobody knows how much is left, so that no memory is taken on a claim.
 _STEP_BYTES = 1 << 20
-
-_RULES = {
-    errno.ENOENT: ("missing", "no such file"),
-    errno.ENOTDIR: ("missing", "no such file"),
-    errno.ELOOP: ("missing", "a link that leads nowhere"),
-    errno.EISDIR: ("directory", "is a directory"),
-    errno.EACCES: ("permission", "permission denied"),
-    errno.EPERM: ("permission", "permission denied"),
-}
-
 
 # How long a process that read files waits when it ends.
 _LETTING_GO_SECONDS = 0.02
@@ -251,7 +242,7 @@ def guarding(file: InputFile) -> Iterator[InputFile]:
     try:
         yield file
     except MemoryError as error:
-        raise UnreadableError(file.name, "memory", f"not enough memory: {_line(error)}") from error
+        raise UnreadableError(file.name, "memory", f"not enough memory: {first_line(error)}") from error
     except ArrowDigestError:
         file.require_unchanged()
         raise
@@ -275,7 +266,7 @@ def _open_descriptor(name: str) -> tuple[int, bytes]:
 def _settle(descriptor: int, name: str) -> bytes:
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISDIR(mode):
-        raise UnreadableError(name, *_RULES[errno.EISDIR])
+        raise unreadable(name, OSError(errno.EISDIR, os.strerror(errno.EISDIR)))
     if not hasattr(os, "O_NONBLOCK"):
         return b""
     # Only a pipe in the file system can wait for its first writer; /dev/stdin and process substitution have theirs.
@@ -302,42 +293,3 @@ def _wait_for_writer(descriptor: int, name: str) -> bytes:
                 name, "pipe", f"a pipe that nobody opened for writing in {_PIPE_PATIENCE:.0f} seconds"
             )
     return b""
-
-
-@contextmanager
-def reading(name: str, what: str) -> Iterator[None]:
-    """Turn what a reader raises on bad data into this package's error.
-
-    Args:
-        name: The source, for the error.
-        what: What it was read as.
-
-    Raises:
-        UnreadableError: Reading failed.
-    """
-    try:
-        yield
-    except (ArrowDigestError, MemoryError):
-        raise
-    except (pa.ArrowException, OSError, ValueError, LookupError, OverflowError, TypeError, RuntimeError) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a broken offset
-            raise unreadable(name, error) from error
-        text = _line(error)
-        if "decrypt" in text.lower() or "encrypted" in text.lower():
-            raise UnreadableError(name, "encrypted", f"encrypted {what}, and no key: {text}") from error
-        if "MetadataVersion" in text:
-            raise UnreadableError(name, "version", f"{what} of an unsupported version: {text}") from error
-        raise UnreadableError(name, "corrupt", f"broken {what}: {text}") from error
-
-
-def _line(error: BaseException) -> str:
-    """Return the first line of an error's text, which may be long and hold anything."""
-    lines = str(error).splitlines()
-    line = lines[0] if lines else type(error).__name__
-    return "".join(c if c.isprintable() else "\ufffd" for c in line)[:300]
-
-
-def unreadable(name: str, error: OSError) -> UnreadableError:
-    """Return this package's error for what the operating system, or a file system of fsspec's, says of a file."""
-    rule, message = _RULES.get(error.errno or 0, ("io", error.strerror or _line(error)))
-    return UnreadableError(name, rule, message)

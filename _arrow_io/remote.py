@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from arrow_digest.errors import UnreadableError
+from _arrow_io.errors import UnreadableError
 
 __all__ = ["RemoteFile", "is_uri", "open_uri"]
 

@@ -1,0 +1,50 @@
+"""The errors of reading, and their base.
+
+They are public as `arrow_digest.ArrowDigestError` and `arrow_digest.UnreadableError`. They stand here because what
+raises them stands here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["ArrowDigestError", "UnreadableError"]
+
+
+class ArrowDigestError(Exception):
+    """Base of every error that arrow_digest raises on purpose.
+
+    >>> from arrow_digest import ArrowDigestError, hash_file
+    >>> try:
+    ...     hash_file("missing")
+    ... except ArrowDigestError as error:
+    ...     print(type(error).__name__, error.rule)
+    UnreadableError missing
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes with all fields, whatever the arguments of the subclass are."""
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[ArrowDigestError], args: tuple[Any, ...], fields: dict[str, Any]) -> ArrowDigestError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
+
+class UnreadableError(ArrowDigestError, ValueError):
+    """A source that cannot be read as what it has to be, to its end.
+
+    Attributes:
+        source: The path or a name for the source, as text.
+        rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `truncated`, `trailing`,
+            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count`, `memory`, `protocol` (a URI that
+            nothing here opens) or `escape` (outside the folder it has to be in).
+    """
+
+    def __init__(self, source: str, rule: str, message: str) -> None:
+        super().__init__(f"{source}: {message}")
+        self.source = source
+        self.rule = rule
