@@ -540,7 +540,7 @@ def test_whoever_stops_early_leaves_no_thread_that_reads_on(tmp_path):
     path = many_batches(tmp_path / "data")
 
     def stop_early():
-        with path.open("rb") as file, guarding(inputs.InputFile(file, "data")) as opened:
+        with path.open("rb") as file, guarding(opening.InputFile(file, "data")) as opened:
             next(read_records(opened, threads=2).batches)
             assert reading_threads()
             raise ZeroDivisionError
