@@ -4,36 +4,47 @@ VENVS  := .venvs
 NEWEST := $(VENVS)/newest
 OLDEST := $(VENVS)/oldest
 TOOLS  := $(VENVS)/tools
+BUILD  := $(VENVS)/build
 # The oldest pyarrow that pyproject.toml allows.
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
 SOURCES := $(shell find _arrow_io arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -q -n auto
 PEERS := starfix-compiled starfix-current older
 
-.PHONY: demo test test-newest test-oldest sanitize lint golden smoke bench bench-full pictures fuzz test-torch test-lance clean-exits coverage docs clean
+.PHONY: demo test test-all test-newest test-lanes test-oldest test-oldest-native sanitize lint golden smoke bench bench-full pictures fuzz test-torch test-lance clean-exits coverage docs clean
 
-demo: $(NEWEST)/ready
-	$(NEWEST)/bin/python docs/demo.py
+# One table in many ways, in an environment that has what users install and nothing else.
+demo: $(VENVS)/demo/ready
+	$(VENVS)/demo/bin/python docs/demo.py
 
-# The tests run against the installed wheel: all of them with the newest pyarrow and the C library, and all of them with
-# the oldest supported pyarrow and without it. What touches the C library also runs with the oldest pyarrow, and the
-# golden vectors in every number of lanes that this CPU has.
-test: test-newest test-oldest
+# What a contributor runs: all tests against the installed wheel, with the newest pyarrow and the C library.
+test: test-newest
+
+# Everything that has to hold before a change lands, two targets at a time: besides the above all tests with the oldest
+# supported pyarrow and without the C library, what touches the C library with the oldest pyarrow and with it, the golden
+# vectors in every number of lanes that this CPU has, and the rest of this list.
+ALL := lint test-newest test-lanes test-oldest test-oldest-native sanitize golden smoke demo docs
+test-all:
+	$(MAKE) --no-print-directory $(VENVS)/wheel $(VENVS)/demo/ready
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(ALL)
 
 test-newest: $(NEWEST)/ready
 	$(NEWEST)/bin/python .ci/kernels.py $${ARROW_DIGEST_REQUIRE_NATIVE:+native}
 	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/pytest $(PYTEST_ARGS)
+
+test-lanes: $(NEWEST)/ready
 	for lanes in $$($(NEWEST)/bin/python .ci/kernels.py lanes); do \
-	    ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest -q tests/digest/test_golden.py || exit 1; done
+	    ARROW_DIGEST_LANES=$$lanes $(NEWEST)/bin/pytest $(PYTEST_ARGS) tests/digest/test_golden.py || exit 1; done
 
 test-oldest: $(OLDEST)/ready
 	ARROW_DIGEST_KERNELS=portable $(OLDEST)/bin/python .ci/kernels.py portable
 	ARROW_DIGEST_KERNELS=portable KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS)
+
+test-oldest-native: $(OLDEST)/ready
 	KILN_TEST_INSTALLED=1 $(OLDEST)/bin/pytest $(PYTEST_ARGS) tests/digest/test_native.py tests/digest/test_golden.py
 
 # The C library under AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(NEWEST)/ready
-	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check setuptools
 	bash .ci/sanitize $(abspath $(NEWEST))/bin/python
 
 lint: $(TOOLS)/ready
@@ -109,15 +120,25 @@ docs: $(VENVS)/wheel
 	bash .ci/venv $(VENVS)/docs $(PYTHON) $$($(PYTHON) .ci/requirements.py docs)
 	$(VENVS)/docs/bin/sphinx-build -W --keep-going -n -E -q -c docs . docs/_build
 
-$(VENVS)/wheel: $(TOOLS)/ready $(SOURCES)
+$(VENVS)/wheel: $(BUILD)/ready $(SOURCES)
 	rm -rf dist build
-	$(TOOLS)/bin/python -m build --outdir dist .
-	bash .ci/repair $(TOOLS)/bin
+	$(BUILD)/bin/python -m build --outdir dist .
+	bash .ci/repair $(BUILD)/bin
 	ls -t dist/*.whl | head -1 > $@
+
+$(BUILD)/ready: pyproject.toml
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py build)
+	touch $@
 
 $(TOOLS)/ready: pyproject.toml
 	$(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py lint build runtime)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py lint runtime)
+	touch $@
+
+$(VENVS)/demo/ready: $(SOURCES)
+	$(PYTHON) -m venv $(VENVS)/demo
+	$(VENVS)/demo/bin/pip install --quiet --disable-pip-version-check .
 	touch $@
 
 $(NEWEST)/ready: $(VENVS)/wheel
