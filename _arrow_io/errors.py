@@ -10,6 +10,10 @@ from typing import Any
 
 __all__ = ["ArrowDigestError", "UnreadableError"]
 
+# The rules that say nothing against a file. Every other rule is of a broken file, of something else, or of a failure
+# to read, after which nothing is known of the file.
+_SOUND_RULES = frozenset({"encrypted", "version", "codec", "summary", "unsupported"})
+
 
 class ArrowDigestError(Exception):
     """Base of every error that arrow_digest raises on purpose.
@@ -39,12 +43,25 @@ class UnreadableError(ArrowDigestError, ValueError):
 
     Attributes:
         source: The path or a name for the source, as text.
-        rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `truncated`, `trailing`,
-            `corrupt`, `version`, `encrypted`, `changed`, `unseekable`, `row_count`, `memory`, `protocol` (a URI that
-            nothing here opens) or `escape` (outside the folder it has to be in).
+        rule: `missing`, `directory`, `permission`, `io`, `pipe`, `format` (no Arrow data), `lfs_pointer` (what Git LFS
+            leaves in place of a file), `truncated`, `trailing`, `corrupt`, `row_count`, `changed`, `unseekable`,
+            `memory`, `protocol` (a URI that nothing here opens), `escape` (outside the folder it has to be in), or one
+            of a sound file: `encrypted`, `version` (of its format), `codec` (that pyarrow is built without), `summary`
+            (of other Parquet files, no records of its own) or `unsupported` (anything else that pyarrow does not read).
     """
 
     def __init__(self, source: str, rule: str, message: str) -> None:
         super().__init__(f"{source}: {message}")
         self.source = source
         self.rule = rule
+
+    @property
+    def is_sound(self) -> bool:
+        """True if the file is Arrow or Parquet data and nothing is wrong with it, but it cannot be read here.
+
+        >>> UnreadableError("part.parquet", "codec", "it is compressed with LZO").is_sound
+        True
+        >>> UnreadableError("part.parquet", "truncated", "cut short").is_sound
+        False
+        """
+        return self.rule in _SOUND_RULES

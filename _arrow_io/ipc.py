@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from _arrow_io.errors import UnreadableError
 from _arrow_io.faults import reading
+from _arrow_io.foreign import START_BYTES, foreign_format, has_foreign_mark
 from _arrow_io.opening import InputFile, arrow_file
 from _arrow_io.source import Source
 
@@ -50,17 +51,17 @@ def read_ipc_stream(file: InputFile, start: bytes) -> Source:
 
 def _require_stream_start(file: InputFile, start: bytes) -> None:
     """Refuse what cannot be a stream, so that no length is taken from something else."""
-    formats = "Parquet, Arrow IPC file, Arrow IPC stream, Feather"
-    if not start:
-        raise UnreadableError(file.name, "format", f"empty; expected one of {formats}")
     marked = start[:4] == _STREAM_END[:4]
     length = int.from_bytes(start[4:8] if marked else start[:4], "little")
     limit = file.seekable_size if file.seekable_size is not None else _METADATA_LIMIT
     if marked and length > limit:
         message = f"cut short: the stream's first message is {length} bytes long, the file {limit}"
         raise UnreadableError(file.name, "truncated", message)
-    if len(start) < 8 or not 0 < length <= limit:
-        raise UnreadableError(file.name, "format", f"no Arrow data (tried {formats}): it begins with {start!r}")
+    # Without the mark the length stands first, and the place of the message's root within it follows.
+    has_root = marked or 4 <= int.from_bytes(start[4:8], "little") < length
+    if len(start) < 8 or not 0 < length <= limit or not has_root or has_foreign_mark(start):
+        end = b"" if file.seekable_size is None else file.read_end(4)
+        raise foreign_format(file.name, file.peek(START_BYTES), end)
 
 
 def _ipc_stream_batches(reader: Any, file: InputFile) -> Iterator[Any]:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from _arrow_io.errors import ArrowDigestError, UnreadableError
 from _arrow_io.faults import first_line, reading, unreadable
-from _arrow_io.remote import RemoteFile, is_uri, open_uri
+from _arrow_io.remote import RemoteFile, is_uri, open_uri, path_text
 
 __all__ = ["InputFile", "arrow_file", "guarding", "open_path"]
 
@@ -195,13 +195,13 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     A named pipe that nobody writes to is refused after five seconds instead of hanging without a word.
 
     Args:
-        path: Where it is, or a URI that fsspec opens.
+        path: Where it is, or, as a string, a URI that fsspec opens. A path object is a local file, whatever its name.
 
     Raises:
         UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer; or it changed while it
             was open.
     """
-    name = os.fsdecode(path)
+    name = path_text(path)
     if "\0" in name:
         raise UnreadableError(name, "missing", "no file has a name with a NUL in it")
     if is_uri(name):

@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from _arrow_io.errors import UnreadableError
 
-__all__ = ["RemoteFile", "is_uri", "open_uri"]
+__all__ = ["RemoteFile", "child_uri", "is_uri", "open_uri", "path_text"]
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
+# A protocol and `://`, or a chain of protocols that ends so, such as `simplecache::http://`. One letter is a drive.
+_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 
 # What file systems say of a file that changes when the file does; each has some of them.
 _STATE_KEYS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created", "md5Hash")
@@ -23,10 +27,40 @@ _STATE_KEYS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified",
 def is_uri(path: str) -> bool:
     """Return whether a path is a URI, such as `s3://bucket/key`, and no path of a local file.
 
-    >>> is_uri("memory://orders.parquet"), is_uri("data/orders.parquet")
-    (True, False)
+    >>> is_uri("memory://orders.parquet"), is_uri("data/orders.parquet"), is_uri("run::1.parquet")
+    (True, False, False)
     """
     return _URI.match(path) is not None
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    """Return a path as text. A path object means a local file, so its text is made to be no URI.
+
+    >>> from pathlib import PurePosixPath
+    >>> path_text("memory://orders.parquet"), path_text(PurePosixPath("orders.parquet"))
+    ('memory://orders.parquet', 'orders.parquet')
+    """
+    text = os.fsdecode(path)
+    return text if isinstance(path, str) or not is_uri(text) else os.path.join(os.curdir, text)  # noqa: PTH118
+
+
+def child_uri(root: str, name: str) -> str:
+    """Return the URI of a file in a folder that is given by its URI.
+
+    A web address is made as RFC 3986 says: every character of the name with a meaning of its own there, such as `#`,
+    `?`, `%` or `:`, is written in percent. Other file systems of fsspec take names as they are.
+
+    Args:
+        root: The folder.
+        name: The file's path in it, with `/` between names; a name that is no UTF-8 has surrogates for its bytes.
+
+    >>> child_uri("https://example.org/data", "day=1/50 %.parquet")
+    'https://example.org/data/day=1/50%20%25.parquet'
+    >>> child_uri("s3://bucket/data/", "day=1/50 %.parquet")
+    's3://bucket/data/day=1/50 %.parquet'
+    """
+    is_web = _WEB.match(root.rpartition("::")[2]) is not None
+    return f"{root.rstrip('/')}/{quote(os.fsencode(name), safe='/=') if is_web else name}"
 
 
 class RemoteFile(io.RawIOBase):
