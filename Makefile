@@ -11,7 +11,7 @@ SOURCES := $(shell find _arrow_io arrow_digest kiln_arrow -name '*.py' -o -name 
 PYTEST_ARGS ?= -q -n auto
 PEERS := starfix-compiled starfix-current older
 
-.PHONY: demo test test-all test-newest test-lanes test-oldest test-oldest-native sanitize lint golden smoke bench bench-full pictures fuzz test-torch test-lance clean-exits coverage docs clean
+.PHONY: demo test test-all test-newest test-lanes test-oldest test-oldest-native sanitize lint golden smoke bench bench-full pictures fuzz fuzz-commands fuzz-sample test-torch test-lance clean-exits coverage docs clean
 
 # One table in many ways, in an environment that has what users install and nothing else.
 demo: $(VENVS)/demo/ready
@@ -92,10 +92,18 @@ $(VENVS)/starfix-%/ready:
 $(VENVS)/older/ready: $(VENVS)/wheel
 	bash .ci/venv $(VENVS)/older $(PYTHON) pyarrow==$(OLDEST_PYARROW) pandas==2.2.3 polars==1.30.0 duckdb==1.3.0
 
-# A coverage-guided run over the Kiln decoders; fuzz/README.md has the last full one.
+# A coverage-guided run over the Kiln decoders; tests/fuzz/README.md has the last full one.
 fuzz: $(NEWEST)/ready
 	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py fuzz)
-	$(NEWEST)/bin/python fuzz/fuzz_kiln.py
+	$(NEWEST)/bin/python tests/fuzz/fuzz_kiln.py
+
+# Every command on every bit of small files' footers and schemas flipped, and on 200,000 mutations of them.
+fuzz-commands: $(NEWEST)/ready
+	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/python tests/fuzz/fuzz_commands.py $(FUZZ_ARGS)
+
+# A fixed part of that, about a minute on one core.
+fuzz-sample: $(NEWEST)/ready
+	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/python tests/fuzz/fuzz_commands.py --every 139 --mutations 2000 --workers 1
 
 # torch is large, so it is tested apart from the rest.
 test-torch: $(VENVS)/wheel

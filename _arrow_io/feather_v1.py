@@ -108,7 +108,7 @@ def _array(file: InputFile, described: _Table, limit: int) -> Any:
     if described.number(1, "<b") != 0:
         raise ValueError("an array that is not stored plainly")
     offset, length, null_count, size = (described.number(slot, "<q") for slot in (2, 3, 4, 5))
-    if length < 0 or null_count < 0:
+    if not 0 <= null_count <= length:
         raise ValueError(f"an array of {length} values, {null_count} of them null")
     left = memoryview(_read_at(file, offset, size, limit))
     sizes = [-(-length // 64) * 8 if null_count else 0]

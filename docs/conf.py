@@ -24,7 +24,7 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "golden/README.md",
-    "fuzz/README.md",
+    "tests/fuzz/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",

@@ -24,7 +24,7 @@ from helpers.command import environment
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (arrow_digest, kiln_arrow)
-TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "golden/README.md", "fuzz/README.md"]
+TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "golden/README.md", "tests/fuzz/README.md"]
 PAGES = [Path(name) for name in TOP]
 PAGES += sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/**/*.md") if "_build" not in path.parts)
 NEEDS = {"docs/how-to/write-another-implementation.md": ["golden"]}  # besides the orders

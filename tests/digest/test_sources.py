@@ -6,6 +6,7 @@ import hashlib
 import io
 import itertools
 import os
+import struct
 import sys
 import threading
 from contextlib import suppress
@@ -84,6 +85,20 @@ def test_feather_v1_is_read_whatever_its_columns(rows, tmp_path):
             assert source.schema.types == records.schema.types
         for length in sorted({*range(4, 40), *range(4, len(content), 61), len(content) - 1}):
             assert refusal(write(tmp_path, content[:length])).rule in ("truncated", "corrupt", "format")
+
+
+def test_feather_v1_with_more_nulls_than_values_is_refused(tmp_path):
+    content = feather(pa.table({"c": pa.array([1, None, 3, 4, 5], pa.int64())}), version=1)
+    length_and_nulls = struct.pack("<qq", 5, 1)
+    assert content.count(length_and_nulls) == 1
+    path = tmp_path / "f"
+    for nulls, is_sound in ((5, True), (6, False)):
+        path.write_bytes(content.replace(length_and_nulls, struct.pack("<qq", 5, nulls)))
+        if is_sound:
+            logical_hash(path)
+        else:
+            with pytest.raises(UnreadableError, match="5 values, 6 of them null"):
+                logical_hash(path)
 
 
 def test_feather_older_than_its_second_version_is_refused_as_such(tmp_path):

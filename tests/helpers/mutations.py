@@ -66,20 +66,24 @@ def seeds():
 
 def mutation(index, files):
     """The content of one changed file; it depends on the number alone."""
-    chance = random.Random(index)
-    content = bytearray(files[index % len(files)])
+    return changed(files[index % len(files)], random.Random(index), files)
+
+
+def changed(content, chance, others):
+    """A file after one change or a few. Parts of `others` may be spliced in."""
+    content = bytearray(content)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        _change(content, chance)
+        _change(content, chance, others)
     return bytes(content)
 
 
-def _change(content, chance):
+def _change(content, chance, others):
     # The back of a file and the front hold what says where everything is.
     size = max(len(content), 1)
     at = chance.choice(
         (chance.randrange(size), chance.randrange(max(size - 700, 0), size), chance.randrange(min(size, 400)))
     )
-    match chance.randrange(8):
+    match chance.randrange(10):
         case 0 | 1:
             content[at : at + 1] = bytes([(content[at] if at < len(content) else 0) ^ 1 << chance.randrange(8)])
         case 2:
@@ -99,6 +103,13 @@ def _change(content, chance):
         case 7:
             other = chance.randrange(size)
             content[at : at + 8] = content[other : other + 8]
+        case 8:  # a part of another file, as long as what it replaces or not
+            donor = chance.choice(others)
+            start, length = chance.randrange(len(donor)), chance.randrange(1, 65)
+            content[at : at + chance.choice((0, length))] = donor[start : start + length]
+        case 9:  # a part twice
+            length = chance.randrange(1, 65)
+            content[at:at] = content[at : at + length]
 
 
 def outcome(path):

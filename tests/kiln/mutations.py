@@ -1,7 +1,7 @@
 """Structure-aware mutations of Kiln's bytes and the properties every one of them keeps.
 
-The short run in test_mutations.py and the long one in fuzz/fuzz_kiln.py share this module. A property returns the rule
-a refusal names, or "accepted"; anything but a `KilnError` from foreign bytes is a violation.
+The short run in test_mutations.py and the long one in tests/fuzz/fuzz_kiln.py share this module. A property returns
+the rule a refusal names, or "accepted"; anything but a `KilnError` from foreign bytes is a violation.
 """
 
 import random
