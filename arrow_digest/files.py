@@ -15,6 +15,7 @@ from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.columns import thread_count
 from arrow_digest.errors import ArrowDigestError, WorkerError
 from arrow_digest.executors import run_each, started
+from arrow_digest.folder import path_names
 from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
@@ -126,12 +127,13 @@ def hash_files(
 
     Raises:
         UnknownFunctionError: No such digest function.
+        TypeError: `paths` is one path.
 
     >>> [file.path for file in hash_files(["orders.parquet", "missing"])]
     ['orders.parquet', 'missing']
     """
     digest_function(function)
-    names = [os.fsdecode(path) for path in paths]
+    names = path_names(paths, "paths")
     work = partial(_hash_or_failure, function=function, validity=validity)
     return _each_file(names, work, executor, progress)
 

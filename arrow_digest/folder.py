@@ -11,7 +11,18 @@ from _arrow_io.faults import unreadable
 from _arrow_io.remote import is_uri
 from arrow_digest.errors import UnreadableError
 
-__all__ = ["absolute", "escapes", "files_under", "join", "parent", "relative_path"]
+__all__ = ["absolute", "escapes", "files_under", "join", "parent", "path_names", "relative_path"]
+
+
+def path_names(paths: Iterable[str | os.PathLike[str]], what: str) -> list[str]:
+    """Return several paths as texts.
+
+    Raises:
+        TypeError: It is one path, whose characters would be taken for paths.
+    """
+    if isinstance(paths, (str, bytes, bytearray, os.PathLike)):
+        raise TypeError(f"{what}: expected several paths, found one {type(paths).__name__}: put it into a list")
+    return [os.fsdecode(path) for path in paths]
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:

@@ -15,7 +15,7 @@ from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.recorded import parse_facts
 from arrow_digest.verify import FileFacts
 
-__all__ = ["FORMAT", "VERSION", "ListEntry", "parse_list"]
+__all__ = ["FORMAT", "VERSION", "ListEntry", "hash_code", "parse_hash", "parse_list"]
 
 FORMAT = "arrow-digest-manifest"
 VERSION = 1
@@ -61,7 +61,7 @@ def parse_list(content: bytes, name: str, function: str | None) -> tuple[list[Li
         ManifestError: It is no manifest, cut short, of a newer version, or empty.
         UnknownFunctionError: No such function.
     """
-    code = None if function is None else _code(function)
+    code = None if function is None else hash_code(function)
     text = _decoded(content, name)
     if text.lstrip().startswith("{"):
         whole = _whole_json(text)
@@ -72,7 +72,12 @@ def parse_list(content: bytes, name: str, function: str | None) -> tuple[list[Li
     return _required(_merged([_parse_line(*line, name, code) for line in _lines(text)], name), name), True
 
 
-def _code(function: str) -> int:
+def hash_code(function: str) -> int:
+    """Return the multihash code of what a name such as `sha2-256` or `arrow0-sha3-256` stands for.
+
+    Raises:
+        UnknownFunctionError: No such function.
+    """
     if function.startswith("arrow0-"):
         return logical_code(digest_function(function.removeprefix("arrow0-")))
     try:
@@ -183,9 +188,11 @@ def _parse_line(number: int, line: str, name: str, code: int | None) -> ListEntr
         return _unusable(line, "expected a hash, two blanks and a file name", name, number)
     try:
         path = _unescaped(match["name"]) if match["mark"] else match["name"]
-        found = _hash(match["hash"], code)
+        found = parse_hash(match["hash"], code)
     except ValueError as error:
-        return _unusable(match["name"], str(error), name, number)
+        bare = code is None and isinstance(error, MultihashError) and _HEX.fullmatch(match["hash"])
+        hint = "--function says what digests without a code are: sha2-256 in what sha256sum prints; " if bare else ""
+        return _unusable(match["name"], f"{hint}{error}", name, number)
     facts = FileFacts(logical=found) if found.is_logical else FileFacts(physical=found)
     return ListEntry(path, facts, line=number)
 
@@ -203,17 +210,18 @@ def _unescaped(name: str) -> str:
     return _ESCAPE.sub(character, name)
 
 
-def _hash(text: str, code: int | None) -> Multihash:
+def parse_hash(text: str, code: int | None) -> Multihash:
+    """Return the hash that text stands for: a multihash, or with `code` a digest in hex alone.
+
+    Raises:
+        MultihashError: It is neither.
+    """
     if code is not None and _HEX.fullmatch(text) and len(text) % 2 == 0:
         try:
             return Multihash(code, bytes.fromhex(text))
         except MultihashError:
             pass  # as with a code, in hex
-    try:
-        return Multihash.parse(text)
-    except MultihashError as error:
-        hint = "; --function says what digests without a code are" if code is None and _HEX.fullmatch(text) else ""
-        raise ValueError(f"{error}{hint}") from error
+    return Multihash.parse(text)
 
 
 def _merged(entries: list[ListEntry], name: str) -> list[ListEntry]:

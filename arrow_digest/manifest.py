@@ -30,7 +30,7 @@ from arrow_digest.errors import (
 )
 from arrow_digest.executors import run_each, started
 from arrow_digest.files import hash_file
-from arrow_digest.folder import absolute, escapes, files_under, join, parent, relative_path
+from arrow_digest.folder import absolute, escapes, files_under, join, parent, path_names, relative_path
 from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
 from arrow_digest.lists import FORMAT, VERSION, ListEntry, parse_list
 from arrow_digest.multihash import Multihash
@@ -122,8 +122,8 @@ class Manifest:
             UnknownFunctionError: No such digest function.
         """
         digest_function(function)
-        given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        left_out = {absolute(path) for path in exclude}
+        given = [paths] if isinstance(paths, (str, os.PathLike)) else path_names(paths, "paths")
+        left_out = {absolute(path) for path in path_names(exclude, "exclude")}
         files, base = files_under([absolute(path) for path in given], exclude=left_out, follow=allow_outside)
         folder = base if root is None else absolute(root)
         names = [relative_path(path, folder) for path in files]

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import base58
 
-from arrow_digest.errors import MultihashError
-from arrow_digest.functions import DIGEST_FUNCTIONS, DigestFunction
+from arrow_digest.errors import MultihashError, UnknownFunctionError
+from arrow_digest.functions import DIGEST_FUNCTIONS, DigestFunction, digest_function
 
 __all__ = ["BASES", "Multihash", "logical_code"]
+
+# Digests as other programs write them. SHA-256 stands first: it is what sha256sum prints and what most sites publish.
+_BARE_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+_NAMED_DIGEST = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)[:=](?P<digest>[0-9a-fA-F]+)")
+_BARE_HINT = (
+    "a bare hex digest does not say what was hashed: put 'f1220' before what sha256sum prints (sha2-256), "
+    "'f1620' before a sha3-256 or 'f1e20' before a blake3 of the file's bytes"
+)
 
 _ARROW0 = 0x300000
 
@@ -81,11 +91,14 @@ BASES: tuple[str, ...] = tuple(_BY_NAME)
 """Names of the multibase encodings of final status that texts are read and written in."""
 
 
-@dataclass(frozen=True)
+@functools.total_ordering
+@dataclass(frozen=True, eq=False, repr=False)
 class Multihash:
     """A digest together with the code that says what it is a digest of.
 
-    Equal exactly when code and digest are equal, whatever text it was read from.
+    Equal exactly when code and digest are equal, whatever text it was read from. It cannot be compared with text or
+    bytes, which raises a `TypeError`: a hash has many texts, and a set or dict could find only one of them. Compare
+    with `Multihash.parse(text)`, or compare texts with `str(multihash)`. Multihashes are ordered by code and digest.
 
     Attributes:
         code: The hash code, one of the table in the arrow0 specification.
@@ -110,6 +123,34 @@ class Multihash:
             expected = self.function.digest_size
             message = f"expected {expected} digest bytes for {self.name}, found {len(self.digest)}"
             raise MultihashError("length", message, self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether code and digest are equal.
+
+        Raises:
+            TypeError: `other` is text or bytes, which would never be equal, silently.
+        """
+        if isinstance(other, Multihash):
+            return (self.code, self.digest) == (other.code, other.digest)
+        if isinstance(other, (str, bytes, bytearray, memoryview)):
+            kind = type(other).__name__
+            message = f"a Multihash is not comparable with {kind}: compare with Multihash.parse(…), or str() of it"
+            raise TypeError(message)
+        return NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        """Return whether it comes before another multihash."""
+        if isinstance(other, Multihash):
+            return (self.code, self.digest) < (other.code, other.digest)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        """Return the hash of the text, so that looking for this very text among multihashes raises as `==` does."""
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        """Return the expression that makes it."""
+        return f"Multihash.parse({str(self)!r})"
 
     @property
     def name(self) -> str:
@@ -188,12 +229,15 @@ def _known_codes() -> str:
 
 
 def _text_bytes(text: str) -> bytes:
+    # No multihash has a text of 64 hex digits in any base, though such a digest may begin with a prefix.
+    if _BARE_DIGEST.fullmatch(text):
+        raise MultihashError("base", f"expected a multibase prefix, found 64 hex digits; {_BARE_HINT}", text)
+    named = _NAMED_DIGEST.fullmatch(text)
+    if named:
+        raise MultihashError("base", _about_named_digest(named["name"], named["digest"]), text)
     if text[:1] not in _BY_PREFIX or text == "":
-        hint = ""
-        if len(text) == 64 and all(c in "0123456789abcdefABCDEF" for c in text):
-            hint = "; a bare hex digest does not say what was hashed: put 'f1620' before a physical sha3-256"
         prefixes = " ".join(_BY_PREFIX)
-        raise MultihashError("base", f"expected a multibase prefix ({prefixes}), found {text[:1]!r}{hint}", text)
+        raise MultihashError("base", f"expected a multibase prefix ({prefixes}), found {text[:1]!r}", text)
     if len(text) > _MAX_TEXT:
         raise MultihashError("text", f"expected at most {_MAX_TEXT} characters, found {len(text)}", text)
     if not text.isascii():
@@ -210,6 +254,20 @@ def _text_bytes(text: str) -> bytes:
         message = f"{text!r} is not the {base.name} text of its bytes, {base.prefix + canonical!r}"
         raise MultihashError("text", message, text)
     return raw
+
+
+def _about_named_digest(name: str, digest: str) -> str:
+    """Return what to say of a digest such as `sha256:…`, as containers and package indexes write it."""
+    try:
+        function = digest_function(name)
+    except UnknownFunctionError as error:
+        if error.suggestion is None:
+            return f"a digest of {name!r}, which is none of {', '.join(DIGEST_FUNCTIONS)}"
+        function = DIGEST_FUNCTIONS[error.suggestion]
+    if len(digest) != 2 * function.digest_size:
+        return f"expected {2 * function.digest_size} hex digits for {function.name}, found {len(digest)}"
+    text = Multihash(function.code, bytes.fromhex(digest))
+    return f"a digest that names its function: write {str(text)!r}"
 
 
 def _varint(number: int) -> bytes:

@@ -69,12 +69,20 @@ def hash_command(
                 result = _hash_one(path, kind or "logical", function, threads, bar.follow(path))
             except ArrowDigestError as error:
                 bar.clear()
-                say(str(error) if isinstance(error, UnreadableError) else f"{path}: {error}")
+                say(_failure(path, error, columns))
                 status = EXIT_BAD_INPUT
                 continue
             bar.clear()
             write(_json_line(result, base, columns) if as_json else _text_lines(result, base, columns))
     return status
+
+
+def _failure(path: str, error: ArrowDigestError, columns: bool) -> str:
+    if not isinstance(error, UnreadableError):
+        return f"{path}: {error}"
+    if columns and error.rule == "missing":
+        return f"{error}; --columns takes no names: it is a switch that shows every leaf column"
+    return str(error)
 
 
 def _hash_one(path: str, kind: str, function: str, threads: int | None, progress: Progress | None) -> dict[str, Any]:

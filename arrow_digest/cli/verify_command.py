@@ -5,39 +5,27 @@ from __future__ import annotations
 import click
 
 from arrow_digest.cli.terminal import exit_status, progress_bar, write_json, write_verification
-from arrow_digest.errors import ExpectationError, MultihashError
+from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
+from arrow_digest.lists import hash_code, parse_hash
 from arrow_digest.multihash import Multihash
 from arrow_digest.recorded import verification_json
 from arrow_digest.verify import expected_hash, verify
 
 
-def _logical(_: click.Context, __: click.Parameter, value: str | None) -> Multihash | None:
-    return _hash(value, is_logical=True)
-
-
-def _physical(_: click.Context, __: click.Parameter, value: str | None) -> Multihash | None:
-    return _hash(value, is_logical=False)
-
-
-def _hash(value: str | None, *, is_logical: bool) -> Multihash | None:
-    try:
-        return expected_hash(value, is_logical=is_logical)
-    except (MultihashError, ExpectationError) as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @click.command(name="verify")
 @click.argument("file", type=click.Path(readable=False))
-@click.option("--physical", metavar="MULTIHASH", callback=_physical, help="Expected hash of the bytes.")
-@click.option("--logical", metavar="MULTIHASH", callback=_logical, help="Expected hash of the records.")
+@click.option("--physical", metavar="MULTIHASH", help="Expected hash of the bytes.")
+@click.option("--logical", metavar="MULTIHASH", help="Expected hash of the records.")
+@click.option("--function", help="What a hex digest without a code is, such as sha2-256 or arrow0-sha3-256.")
 @click.option("--rows", "row_count", type=click.IntRange(min=0), help="Expected number of rows.")
 @click.option("--bytes", "byte_length", type=click.IntRange(min=0), help="Expected length in bytes.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
 def verify_command(
     file: str,
-    physical: Multihash | None,
-    logical: Multihash | None,
+    physical: str | None,
+    logical: str | None,
+    function: str | None,
     row_count: int | None,
     byte_length: int | None,
     as_json: bool,
@@ -55,8 +43,8 @@ def verify_command(
     with progress_bar() as bar:
         result = verify(
             file,
-            physical=physical,
-            logical=logical,
+            physical=_expected(physical, function, "--physical"),
+            logical=_expected(logical, function, "--logical"),
             row_count=row_count,
             byte_length=byte_length,
             threads=threads,
@@ -67,3 +55,22 @@ def verify_command(
     else:
         write_verification(result)
     return exit_status([result.status])
+
+
+def _expected(value: str | None, function: str | None, option: str) -> Multihash | None:
+    """Return the hash that an option gives; the kind of a digest without a code is that of the option."""
+    if value is None:
+        return None
+    is_logical = option == "--logical"
+    try:
+        code = None if function is None else hash_code(function)
+        if is_logical and function is not None and not function.startswith("arrow0-"):
+            code = hash_code(f"arrow0-{function}")
+        return expected_hash(parse_hash(value, code), is_logical=is_logical)
+    except UnknownFunctionError as error:
+        raise click.BadParameter(str(error), param_hint="--function") from error
+    except MultihashError as error:
+        hint = "; or say --function sha2-256" if function is None and error.rule == "base" else ""
+        raise click.BadParameter(f"{error}{hint}", param_hint=option) from error
+    except ExpectationError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error

@@ -139,6 +139,13 @@ def test_the_base_is_what_was_asked_for(base, folder):
     assert result.stdout.decode() == f"{logical_hash(TABLE).encode(base)}  parquet\n"
 
 
+def test_names_after_columns_are_told_that_it_is_a_switch(folder):
+    result = arrow_digest_command("hash", "--columns", "number,text", "parquet", cwd=folder)
+    assert result.returncode == 2
+    assert b"number,text: no such file; --columns takes no names" in result.stderr
+    assert b"--columns" not in arrow_digest_command("hash", "number,text", cwd=folder).stderr
+
+
 def test_columns_say_what_each_leaf_adds(folder):
     digest = RecordDigest(TABLE.schema)
     digest.update(TABLE)

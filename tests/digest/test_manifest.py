@@ -362,7 +362,11 @@ def test_bare_digests_need_the_function_said(odd):
     lines = subprocess.run(["sha256sum", "plain"], cwd=odd, capture_output=True, check=True).stdout
     result = arrow_digest_command("check", "-", cwd=odd, input=lines)
     assert result.returncode == 2
-    assert b"--function" in result.stdout
+    assert b"plain: unreadable: " in result.stdout
+    assert b"--function says what digests without a code are: sha2-256 in what sha256sum prints" in result.stdout
+    for start in "0bBfF":
+        line = start.encode() + b"c" * 63 + b"  plain\n"
+        assert b"--function says" in arrow_digest_command("check", "-", cwd=odd, input=line).stdout
     result = arrow_digest_command("check", "--function", "sha3-256", "-", cwd=odd, input=lines)
     assert result.returncode == 1
     result = arrow_digest_command("check", "--function", "md5", "-", cwd=odd, input=lines)

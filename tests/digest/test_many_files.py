@@ -16,6 +16,7 @@ import pytest
 from arrow_digest import (
     FileFailure,
     FileHash,
+    Manifest,
     UnknownFunctionError,
     UnreadableError,
     UnsupportedTypeError,
@@ -283,3 +284,10 @@ def test_a_cluster_that_loses_a_worker_reports_every_file_once(tmp_path):
     assert found["equal"]
     assert found["shared"]
     assert found["checked"] == ["identical"]
+
+
+@pytest.mark.parametrize("path", ["a.parquet", b"a.parquet", Path("a.parquet")], ids=lambda path: type(path).__name__)
+def test_one_path_is_not_taken_for_many(path):
+    for call in (lambda: hash_files(path), lambda: Manifest.create(".", exclude=path)):
+        with pytest.raises(TypeError, match="put it into a list"):
+            call()

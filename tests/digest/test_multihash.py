@@ -334,3 +334,85 @@ def test_the_golden_bytes_are_read_or_refused_like_their_texts():
             with pytest.raises(MultihashError) as raised:
                 Multihash.parse(raw)
             assert (name, raised.value.rule) == (name, case["rule"])
+
+
+# Hashes as values
+
+TEXT = "f1220" + "ab" * 32
+
+
+@pytest.mark.parametrize("kind", [str, bytes, bytearray, memoryview])
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_multihash_is_never_silently_unequal_to_text_or_bytes(kind, is_same):
+    content = bytes.fromhex(TEXT[1:]) if is_same else b""
+    other = (TEXT if is_same else "") if kind is str else kind(content)
+    multihash = Multihash.parse(TEXT)
+    for compare in (
+        lambda: multihash == other,
+        lambda: other == multihash,
+        lambda: multihash != other,
+        lambda: other != multihash,
+        lambda: multihash in [other],
+        lambda: other in (multihash,),
+        lambda: [multihash].index(other),
+        lambda: [other].count(multihash),
+    ):
+        with pytest.raises(TypeError, match=r"Multihash\.parse.*str\(\)"):
+            compare()
+
+
+def test_the_text_of_a_multihash_is_not_silently_missing_from_sets_and_dicts():
+    multihash = Multihash.parse(TEXT)
+    for look_up in (lambda: TEXT in {multihash}, lambda: multihash in {TEXT}, lambda: {multihash: 1}.get(TEXT)):
+        with pytest.raises(TypeError, match=r"Multihash\.parse"):
+            look_up()
+
+
+def test_a_multihash_equals_multihashes_only_and_is_ordered_among_them():
+    first, second, third = (Multihash(code, bytes([last]) * 32) for code, last in ((0x12, 2), (0x16, 0), (0x16, 1)))
+    assert first == Multihash.parse(str(first)) == Multihash.parse(first.encode("base58btc"))
+    assert len({first, Multihash.parse(str(first)), second}) == 2
+    assert sorted([third, first, second]) == [first, second, third]
+    assert first < second <= second < third
+    assert third > second >= second > first
+    for other in (None, 3, ("f",), object()):
+        assert (first == other, first != other) == (False, True)
+    for other in (TEXT, bytes(first), None, 3):
+        with pytest.raises(TypeError):
+            first < other  # noqa: B015 -- raises
+        with pytest.raises(TypeError):
+            sorted([first, other])
+
+
+def test_a_multihash_is_shown_as_the_expression_that_makes_it():
+    multihash = Multihash.parse(TEXT)
+    assert repr(multihash) == f"Multihash.parse({TEXT!r})"
+    assert eval(repr(multihash)) == multihash
+
+
+@pytest.mark.parametrize("start", ["0", "f", "F", "b", "B"])
+def test_a_bare_hex_digest_is_told_how_to_be_written_sha256_first(start):
+    with pytest.raises(MultihashError) as caught:
+        Multihash.parse(start + "c" * 63)
+    assert caught.value.rule == "base"
+    assert str(caught.value).index("f1220") < str(caught.value).index("f1620")
+    assert "sha256sum" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sha256:" + "ab" * 32, "'f1220" + "ab" * 32),
+        ("SHA-256=" + "AB" * 32, "'f1220" + "ab" * 32),
+        ("sha3-256:" + "ab" * 32, "'f1620" + "ab" * 32),
+        ("blake3:" + "ab" * 32, "'f1e20" + "ab" * 32),
+        ("sha256:abcd", "64 hex digits"),
+        ("sha512:" + "ab" * 64, "'sha512'"),
+        ("md5:" + "ab" * 16, "'md5'"),
+    ],
+)
+def test_a_digest_that_names_its_function_is_told_how_to_be_written(text, said):
+    with pytest.raises(MultihashError) as caught:
+        Multihash.parse(text)
+    assert caught.value.rule == "base"
+    assert said in str(caught.value)

@@ -479,7 +479,11 @@ def test_json_is_for_programs(path):
         (["f.parquet", "--logical", "f1620" + "00" * 32], "not comparable"),
         (["f.parquet", "--physical", str(logical_hash(TABLE))], "not comparable"),
         (["f.parquet", "--physical", "f1620" + "00" * 31], "no multihash"),
-        (["f.parquet", "--physical", "00" * 32], "f1620"),
+        (["f.parquet", "--physical", "00" * 32], "f1220"),
+        (["f.parquet", "--physical", "00" * 32], "--function sha2-256"),
+        (["f.parquet", "--physical", "sha256:" + "00" * 32], "f122000"),
+        (["f.parquet", "--physical", "00" * 32, "--function", "sha256"], "sha2-256"),
+        (["f.parquet", "--physical", "00" * 32, "--function", "arrow0-sha2-256"], "not comparable"),
         (["f.parquet", "--physical", "f1520" + "00" * 32], "code"),
     ],
 )
@@ -487,6 +491,19 @@ def test_wrong_use_is_status_2(arguments, said, path):
     result = command(*arguments, cwd=path.parent)
     assert (result.stdout, result.returncode) == (b"", 2)
     assert said.replace("no multihash", "not a multihash") in result.stderr.decode()
+
+
+def test_digests_without_a_code_are_what_function_says(path):
+    for function in ("sha2-256", "sha3-256", "blake3"):
+        physical = physical_hash(path, function=function).digest.hex()
+        logical = logical_hash(path, function=function).digest.hex()
+        for value in (physical, physical.upper(), str(physical_hash(path, function=function))):
+            result = command(path, "--physical", value, "--function", function)
+            assert (result.returncode, b": identical: " in result.stdout) == (0, True)
+        for name in (function, f"arrow0-{function}"):
+            result = command(path, "--logical", logical, "--function", name)
+            assert (result.returncode, b": equivalent: " in result.stdout) == (0, True)
+    assert command(path, "--physical", physical_hash(path).digest.hex(), "--function", "sha2-256").returncode == 1
 
 
 def test_errors_of_the_package_survive_a_trip_to_another_process():
