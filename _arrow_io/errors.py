@@ -1,14 +1,13 @@
 """The errors of reading, and their base.
 
-They are public as `arrow_digest.ArrowDigestError` and `arrow_digest.UnreadableError`. They stand here because what
-raises them stands here.
+They are public in `arrow_digest`. They stand here because what raises them stands here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ArrowDigestError", "UnreadableError"]
+__all__ = ["ArrowDigestError", "UnknownUnitError", "UnreadableError"]
 
 # The rules that say nothing against a file. Every other rule is of a broken file, of something else, or of a failure
 # to read, after which nothing is known of the file.
@@ -65,3 +64,15 @@ class UnreadableError(ArrowDigestError, ValueError):
         False
         """
         return self.rule in _SOUND_RULES
+
+
+class UnknownUnitError(ArrowDigestError, ValueError):
+    """A unit that INT96 timestamps are not read in.
+
+    Attributes:
+        unit: What was asked for.
+    """
+
+    def __init__(self, unit: object, known: tuple[str, ...]) -> None:
+        super().__init__(f"unknown int96_unit {unit!r}: expected one of {', '.join(known)}")
+        self.unit = unit

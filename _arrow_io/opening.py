@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from _arrow_io.errors import ArrowDigestError, UnreadableError
 from _arrow_io.faults import first_line, reading, unreadable
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.remote import RemoteFile, is_uri, open_uri, path_text
 
 __all__ = ["InputFile", "arrow_file", "guarding", "open_path"]
@@ -58,12 +59,22 @@ class InputFile:
         bytes_read: How many bytes were read in all.
         state: What changes when the file does, such as length and modification time; None where nothing tells.
         stop_reading: What `guarding` calls at its end: threads that read the file must not outlive it.
+        int96_unit: The unit in which its INT96 timestamps are read, if it is Parquet.
     """
 
     mode = "rb"
 
-    def __init__(self, file: IO[bytes] | RemoteFile, name: str, *, pushed_back: bytes = b"") -> None:
+    def __init__(
+        self,
+        file: IO[bytes] | RemoteFile,
+        name: str,
+        *,
+        pushed_back: bytes = b"",
+        int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
+    ) -> None:
+        require_int96_unit(int96_unit)
         self.name = name
+        self.int96_unit = int96_unit
         self.tail = b""
         self.hit_end = False
         self.bytes_read = 0
@@ -189,13 +200,14 @@ def _state(file: Any) -> object:
 
 
 @contextmanager
-def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
+def open_path(path: str | os.PathLike[str], *, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Iterator[InputFile]:
     """Open a file for reading, and close it afterwards.
 
     A named pipe that nobody writes to is refused after five seconds instead of hanging without a word.
 
     Args:
         path: Where it is, or, as a string, a URI that fsspec opens. A path object is a local file, whatever its name.
+        int96_unit: The unit in which its INT96 timestamps are read, if it is Parquet.
 
     Raises:
         UnreadableError: It is missing, a directory, not permitted, or a pipe without a writer; or it changed while it
@@ -205,7 +217,7 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     if "\0" in name:
         raise UnreadableError(name, "missing", "no file has a name with a NUL in it")
     if is_uri(name):
-        with _opened_uri(name) as file, guarding(file):
+        with _opened_uri(name, int96_unit) as file, guarding(file):
             yield file
         return
     try:
@@ -215,16 +227,16 @@ def open_path(path: str | os.PathLike[str]) -> Iterator[InputFile]:
     except OSError as error:
         raise unreadable(name, error) from error
     with raw:
-        file = InputFile(raw, name, pushed_back=first)
+        file = InputFile(raw, name, pushed_back=first, int96_unit=int96_unit)
         with guarding(file):
             yield file
 
 
 @contextmanager
-def _opened_uri(uri: str) -> Iterator[InputFile]:
+def _opened_uri(uri: str, int96_unit: Int96Unit) -> Iterator[InputFile]:
     with ExitStack() as stack:
         try:
-            file = InputFile(stack.enter_context(open_uri(uri)), uri)
+            file = InputFile(stack.enter_context(open_uri(uri)), uri, int96_unit=int96_unit)
         except OSError as error:
             raise unreadable(uri, error) from error
         yield file

@@ -53,6 +53,7 @@ def read_parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) ->
             read_dictionary=as_indices,
             pre_buffer=False,
             buffer_size=buffer_size,
+            coerce_int96_timestamp_unit=file.int96_unit,
             page_checksum_verification=True,
         )
         schema = parquet.schema_arrow

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from _arrow_io.faults import reading
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.source import Source
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafDigest, LeafPool, thread_count
@@ -25,7 +26,13 @@ from arrow_digest.structure import Column, describe, describe_leaf
 __all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]
 
 
-def logical_hash(data: Any, *, function: str = DEFAULT_FUNCTION, threads: int | None = None) -> Multihash:
+def logical_hash(
+    data: Any,
+    *,
+    function: str = DEFAULT_FUNCTION,
+    threads: int | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
+) -> Multihash:
     """Return the arrow0 logical hash of records.
 
     The hash is the same however the records are batched, sliced, encoded, compressed or laid out; it
@@ -36,6 +43,8 @@ def logical_hash(data: Any, *, function: str = DEFAULT_FUNCTION, threads: int | 
             DuckDB, pandas), or a path to a Parquet, Arrow IPC or Feather file.
         function: Digest function: `sha3-256` (the standard), `sha2-256` or `blake3`.
         threads: How many threads to use; None for every core. The hash does not depend on it.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         UnsupportedTypeError: A column's type has no arrow0 encoding.
@@ -48,7 +57,7 @@ def logical_hash(data: Any, *, function: str = DEFAULT_FUNCTION, threads: int | 
     'f9680c001205684f7bfdcaf4ff7d1f9bf0fd766c98d8ded335e933fb4eec245054f3206b61a'
     """
     count = thread_count(threads)
-    with open_source(data, threads=count) as source:
+    with open_source(data, threads=count, int96_unit=int96_unit) as source:
         return digest_source(source, function=function, threads=count).multihash()
 
 

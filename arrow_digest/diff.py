@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
 from arrow_digest.columns import thread_count
 from arrow_digest.differences import keyed, may_hide_a_difference
@@ -104,7 +105,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
+def diff(a: Any, b: Any, *, threads: int | None = None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Difference:
     """Return how two sets of records differ, in constant memory.
 
     Both are hashed first, column by column. Then those columns are read once more, side by side, that differ, or that
@@ -115,6 +116,8 @@ def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
         b: The other side. A `pyarrow.RecordBatchReader` or a pipe can be read once only, so the rows that differ cannot
             be found; then `row` is None, and what the hash cannot tell apart counts as different.
         threads: How many threads to use; None for every core.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         UnreadableError: A file cannot be read.
@@ -129,7 +132,7 @@ def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
     a: row 1: 2 became 5
     """
     count = thread_count(threads)
-    first, second = _digest(a, count), _digest(b, count)
+    first, second = _digest(a, count, int96_unit), _digest(b, count, int96_unit)
     before, after = keyed(first.columns()), keyed(second.columns())
     common = [key for key in before if key in after]
     pairs = {key: (before[key][1], after[key][1]) for key in common}
@@ -162,7 +165,7 @@ def diff(a: Any, b: Any, *, threads: int | None = None) -> Difference:
     if once:
         found: dict[int, Cell | None] = dict.fromkeys(range(len(suspects)))
     else:
-        found = dict(first_differences(a, b, list(suspects.values()), count))
+        found = dict(first_differences(a, b, list(suspects.values()), count, int96_unit))
     paths = [path for path, _ in suspects]
     columns = []
     for number, cell in sorted(found.items()):
@@ -176,8 +179,8 @@ def _may_differ(old: ColumnDigest, new: ColumnDigest, row_counts: tuple[int, int
     return old.digest != new.digest or row_counts[0] != row_counts[1] or may_hide_a_difference(old, new)
 
 
-def _digest(source: Any, threads: int) -> RecordDigest:
-    with open_source(source, threads=threads) as opened:
+def _digest(source: Any, threads: int, int96_unit: Int96Unit) -> RecordDigest:
+    with open_source(source, threads=threads, int96_unit=int96_unit) as opened:
         # With validity, columns with nulls need not be read again where they are equal.
         return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
 

@@ -6,7 +6,7 @@ has to match text.
 
 from __future__ import annotations
 
-from _arrow_io.errors import ArrowDigestError, UnreadableError
+from _arrow_io.errors import ArrowDigestError, UnknownUnitError, UnreadableError
 
 __all__ = [
     "ArrowDigestError",
@@ -17,6 +17,7 @@ __all__ = [
     "MultihashError",
     "SchemaMismatchError",
     "UnknownFunctionError",
+    "UnknownUnitError",
     "UnreadableError",
     "UnsupportedTypeError",
     "WorkerError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool, thread_count
@@ -82,7 +83,12 @@ def _hex_lines(head: str, explained: ColumnExplanation) -> list[str]:
 
 
 def explain(
-    data: Any, *, function: str = DEFAULT_FUNCTION, byte_count: int = 64, threads: int | None = None
+    data: Any,
+    *,
+    function: str = DEFAULT_FUNCTION,
+    byte_count: int = 64,
+    threads: int | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> Explanation:
     """Return what the logical hash of records is made of.
 
@@ -91,6 +97,8 @@ def explain(
         function: Digest function: `sha3-256` (the standard), `sha2-256` or `blake3`.
         byte_count: How many of the bytes that each leaf is fed are shown.
         threads: How many threads to use; None for every core.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         UnreadableError: The file cannot be read.
@@ -105,9 +113,9 @@ def explain(
     ('0100011000000000000000', '010000')
     """
     count = thread_count(threads)
-    with open_source(data, threads=count) as source:
+    with open_source(data, threads=count, int96_unit=int96_unit) as source:
         digest = digest_source(source, function=function, threads=count)
-    with open_source(data, threads=count) as source:
+    with open_source(data, threads=count, int96_unit=int96_unit) as source:
         flat = flatten(source.schema)
         streams = _first_bytes(source.batches, flat, byte_count)
     columns = zip(flat.leaves, digest.columns(), streams, strict=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.columns import thread_count
@@ -58,6 +59,7 @@ def hash_file(
     validity: bool = False,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> FileHash:
     """Return physical and logical hash of one file, which is opened once.
 
@@ -70,6 +72,8 @@ def hash_file(
         executor: Workers that share the work, each with the file open for itself: one hashes the bytes, the others
             some of the leaf columns of a Parquet file each. `path` must mean the same file to all of them. `threads`
             are each worker's, 1 by default, and the steps of `progress` are larger.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         WorkerError: A worker ended, or the executor takes no work.
@@ -85,9 +89,11 @@ def hash_file(
     """
     chosen = digest_function(function)
     if executor is not None:
-        return hash_shared(os.fsdecode(path), executor, function, thread_count(threads or 1), validity, progress)
+        return hash_shared(
+            os.fsdecode(path), executor, function, thread_count(threads or 1), validity, progress, int96_unit
+        )
     count = thread_count(threads)
-    with open_path(path) as file:
+    with open_path(path, int96_unit=int96_unit) as file:
         require_two_passes(file)
         meter = Meter(progress, file, passes=2)
         physical, byte_length = digest_bytes(file, file.name, chosen.new(count), meter.tell)
@@ -112,6 +118,7 @@ def hash_files(
     validity: bool = False,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> Iterator[FileHash | FileFailure]:
     """Yield the hashes of many files, in the order of `paths`, each exactly once.
 
@@ -124,6 +131,8 @@ def hash_files(
         executor: Any `concurrent.futures.Executor`, such as a process pool or `client.get_executor()` of Dask;
             None for a thread for each core.
         progress: Called with the files done and the files to do.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         UnknownFunctionError: No such digest function.
@@ -133,8 +142,9 @@ def hash_files(
     ['orders.parquet', 'missing']
     """
     digest_function(function)
+    require_int96_unit(int96_unit)
     names = path_names(paths, "paths")
-    work = partial(_hash_or_failure, function=function, validity=validity)
+    work = partial(_hash_or_failure, function=function, validity=validity, int96_unit=int96_unit)
     return _each_file(names, work, executor, progress)
 
 
@@ -151,9 +161,9 @@ def _each_file(
                 progress(done, len(names))
 
 
-def _hash_or_failure(name: str, function: str, validity: bool) -> FileHash | FileFailure:
+def _hash_or_failure(name: str, function: str, validity: bool, int96_unit: Int96Unit) -> FileHash | FileFailure:
     try:
-        return hash_file(name, function=function, validity=validity, threads=1)
+        return hash_file(name, function=function, validity=validity, threads=1, int96_unit=int96_unit)
     except ArrowDigestError as error:
         return FileFailure(name, error)
 
@@ -165,25 +175,31 @@ def digest_file(
     threads: int | None = None,
     validity: bool = False,
     progress: Progress | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> RecordDigest:
     """Return the record digest of one file, or of an IPC stream that comes through a pipe.
 
     Arguments and errors are those of `hash_file`; the file's bytes are not hashed.
     """
     count = thread_count(threads)
-    with open_path(path) as file:
+    with open_path(path, int96_unit=int96_unit) as file:
         return digest_records(file, function, count, validity, Meter(progress, file, passes=1))
 
 
 def digest_stream(
-    file: IO[bytes], name: str, *, function: str = DEFAULT_FUNCTION, threads: int | None = None
+    file: IO[bytes],
+    name: str,
+    *,
+    function: str = DEFAULT_FUNCTION,
+    threads: int | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> RecordDigest:
     """Return the record digest of an open binary file, which is named `name` in errors.
 
     A file that cannot be moved about in must be an Arrow IPC stream; what follows its end is left unread.
     """
     count = thread_count(threads)
-    opened = InputFile(file, name)
+    opened = InputFile(file, name, int96_unit=int96_unit)
     with guarding(opened):
         return digest_records(opened, function, count, False, Meter(None, opened, passes=1))
 

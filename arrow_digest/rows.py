@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from _arrow_io.formats import is_parquet
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.source import Source
 from arrow_digest.chunks import joined
@@ -50,7 +51,9 @@ class Cell(NamedTuple):
     b: Any
 
 
-def first_differences(a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads: int) -> Iterator[tuple[int, Cell]]:
+def first_differences(
+    a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads: int, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+) -> Iterator[tuple[int, Cell]]:
     """Yield each pair of leaf columns that differs, by number, with the first row in which it does.
 
     Args:
@@ -58,11 +61,12 @@ def first_differences(a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads
         b: The other side.
         leaves: The numbers of the columns of each pair, on either side.
         threads: How many threads to decode with.
+        int96_unit: The unit in which INT96 timestamps are read.
     """
     left = dict(enumerate(leaves))
     with ExitStack() as stack:
         sides = [
-            stack.enter_context(_Side(source, [pair[side] for pair in leaves], threads))
+            stack.enter_context(_Side(source, [pair[side] for pair in leaves], threads, int96_unit))
             for side, source in enumerate((a, b))
         ]
         row = 0
@@ -88,8 +92,9 @@ def first_differences(a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads
 class _Side:
     """One side's wanted leaf columns, taken in pieces of any number of rows."""
 
-    def __init__(self, source: Any, leaves: Sequence[int], threads: int) -> None:
+    def __init__(self, source: Any, leaves: Sequence[int], threads: int, int96_unit: Int96Unit) -> None:
         self._source = source
+        self._int96_unit = int96_unit
         self._wanted = sorted(set(leaves))
         self._threads = threads
         self._stack = ExitStack()
@@ -107,7 +112,7 @@ class _Side:
 
     def _open(self) -> tuple[Source, dict[int, Leaf]]:
         if isinstance(self._source, str) or hasattr(self._source, "__fspath__"):
-            file: InputFile = self._stack.enter_context(open_path(self._source))
+            file: InputFile = self._stack.enter_context(open_path(self._source, int96_unit=self._int96_unit))
             if is_parquet(file):
                 opened = read_records(file, threads=self._threads, leaves=tuple(self._wanted))
                 return opened, dict(zip(self._wanted, flatten(opened.schema).leaves, strict=True))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from _arrow_io.faults import reading
 from _arrow_io.formats import is_parquet
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.opening import InputFile, arrow_file, open_path
 from arrow_digest.arrow0 import ColumnDigest, combine
 from arrow_digest.errors import ArrowDigestError, UnreadableError
@@ -39,6 +40,7 @@ class _Task:
     threads: int = 1
     validity: bool = False
     is_physical: bool = False
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT
     leaves: tuple[int, ...] | None = None
 
 
@@ -53,18 +55,24 @@ class _Done:
 
 
 def hash_shared(
-    path: str, executor: Executor, function: str, threads: int, validity: bool, progress: Progress | None
+    path: str,
+    executor: Executor,
+    function: str,
+    threads: int,
+    validity: bool,
+    progress: Progress | None,
+    int96_unit: Int96Unit,
 ) -> FileHash:
     """Return the hashes of one file, for which the workers of an executor share the work.
 
     Arguments and errors are those of `files.hash_file`.
     """
     chosen = digest_function(function)
-    with open_path(path) as file:
+    with open_path(path, int96_unit=int96_unit) as file:
         require_two_passes(file)
         parts, flat = _parts(file)
         tasks = [_Task(path, function, is_physical=True)]
-        tasks += [_Task(path, function, threads, validity, leaves=leaves) for leaves in parts]
+        tasks += [_Task(path, function, threads, validity, int96_unit=int96_unit, leaves=leaves) for leaves in parts]
         physical, *logical = _results(tasks, executor, file, progress)
         columns = _in_order(parts, logical)
         digest = logical[0].digest if flat is None else combine(flat, [column.digest for column in columns], chosen)
@@ -121,7 +129,7 @@ def _results(tasks: list[_Task], executor: Executor, file: InputFile, progress: 
 
 def _perform(task: _Task) -> _Done | ArrowDigestError:
     try:
-        with open_path(task.path) as file:
+        with open_path(task.path, int96_unit=task.int96_unit) as file:
             meter = Meter(None, file, passes=1)
             if task.is_physical:
                 hasher = digest_function(task.function).new(task.threads)

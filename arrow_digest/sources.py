@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from _arrow_io.faults import reading
 from _arrow_io.formats import read_file
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.ipc import read_batches
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.source import Source
@@ -20,13 +21,14 @@ __all__ = ["open_source", "read_producer", "read_records"]
 
 
 @contextmanager
-def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
+def open_source(data: Any, *, threads: int = 1, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Iterator[Source]:
     """Open a path, or anything that exports Arrow data.
 
     Args:
         data: A path to a Parquet, Arrow IPC or Feather file, or an object with `__arrow_c_stream__` or
             `__arrow_c_array__`.
         threads: More than one allows the Parquet reader to decode columns side by side.
+        int96_unit: The unit in which the INT96 timestamps of a Parquet file are read.
 
     Raises:
         UnreadableError: The file cannot be opened, or is no Arrow data.
@@ -34,9 +36,10 @@ def open_source(data: Any, *, threads: int = 1) -> Iterator[Source]:
         TypeError: It is neither a path nor an exporter.
     """
     if isinstance(data, (str, os.PathLike)):
-        with open_path(data) as file:
+        with open_path(data, int96_unit=int96_unit) as file:
             yield read_records(file, threads=threads)
     else:
+        require_int96_unit(int96_unit)
         yield read_producer(data)
 
 

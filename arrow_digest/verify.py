@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from _arrow_io.formats import count_rows
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.columns import thread_count
@@ -126,6 +127,7 @@ def verify(
     byte_length: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> Verification:
     """Return whether a source is what it is expected to be.
 
@@ -140,6 +142,8 @@ def verify(
         byte_length: The expected length. Where it differs, the bytes differ, and they are not read to know that.
         threads: How many threads to use; None for every core.
         progress: Called with the bytes done and the bytes to do.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
 
     Raises:
         ExpectationError: Neither hash is given, one is given in the place of the other, or a physical hash is given for
@@ -153,6 +157,7 @@ def verify(
     >>> verify(table, logical=expected).status.name
     'EQUIVALENT'
     """
+    require_int96_unit(int96_unit)
     expected = FileFacts(
         physical=expected_hash(physical, is_logical=False),
         logical=expected_hash(logical, is_logical=True),
@@ -162,7 +167,7 @@ def verify(
     if expected.physical is None and expected.logical is None:
         raise ExpectationError("nothing", "nothing to verify: expected a physical or a logical hash to compare with")
     if isinstance(source, (str, os.PathLike)):
-        return verify_file(source, expected, threads=threads, progress=progress)
+        return verify_file(source, expected, threads=threads, progress=progress, int96_unit=int96_unit)
     if expected.physical is not None or expected.byte_length is not None:
         message = f"a {type(source).__name__} has no bytes of a file: expected a path, or a logical hash only"
         raise ExpectationError("source", message)
@@ -198,6 +203,7 @@ def verify_file(
     *,
     threads: int | None = None,
     progress: Progress | None = None,
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> Verification:
     """Return whether a file is what is recorded of it, its leaf columns included where they are recorded.
 
@@ -208,11 +214,13 @@ def verify_file(
         expected: What is recorded; at least one of the hashes.
         threads: How many threads to use; None for every core.
         progress: Called with the bytes done and the bytes to do.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
     """
     name = os.fsdecode(path)
     count = thread_count(threads)
     try:
-        with open_path(path) as file:
+        with open_path(path, int96_unit=int96_unit) as file:
             return _Verifier(file, expected, count, progress).verify()
     except ArrowDigestError as error:
         return failed(name, expected, error)

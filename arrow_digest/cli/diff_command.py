@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from _arrow_io.int96 import Int96Unit
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_DIFFERENT,
     EXIT_OK,
+    int96_option,
     printable,
     say,
     write,
@@ -24,12 +26,13 @@ from arrow_digest.errors import ArrowDigestError, UnreadableError
 @click.argument("b", type=click.Path(readable=False))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
-def diff_command(a: str, b: str, as_json: bool, threads: int | None) -> int:
+@int96_option()
+def diff_command(a: str, b: str, as_json: bool, threads: int | None, int96_unit: Int96Unit) -> int:
     """Say how the records of files A and B differ: schema, row count, and in each column the first differing row."""
     if "-" in (a, b):
         raise click.UsageError("diff needs two files: standard input can be read once only")
     try:
-        found = diff(a, b, threads=threads)
+        found = diff(a, b, threads=threads, int96_unit=int96_unit)
     except ArrowDigestError as error:
         say(str(error) if isinstance(error, UnreadableError) else f"{a} or {b}: {error}")
         return EXIT_BAD_INPUT

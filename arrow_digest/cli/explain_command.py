@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from arrow_digest.cli.terminal import EXIT_BAD_INPUT, EXIT_OK, function_name, printable, say, write, write_json
+from _arrow_io.int96 import Int96Unit
+from arrow_digest.cli.terminal import (
+    EXIT_BAD_INPUT,
+    EXIT_OK,
+    function_name,
+    int96_option,
+    printable,
+    say,
+    write,
+    write_json,
+)
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
 from arrow_digest.explain import Explanation, explain
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
@@ -26,7 +36,10 @@ from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
     help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def explain_command(file: str, column: str | None, byte_count: int, function: str, as_json: bool) -> int:
+@int96_option()
+def explain_command(
+    file: str, column: str | None, byte_count: int, function: str, as_json: bool, int96_unit: Int96Unit
+) -> int:
     """Show what the logical hash of FILE is made of: schema, types, the first bytes and the digest of each leaf column.
 
     It is for people who write another implementation.
@@ -34,7 +47,7 @@ def explain_command(file: str, column: str | None, byte_count: int, function: st
     if file == "-":
         raise click.UsageError("explain needs a file: standard input can be read once only")
     try:
-        explained = explain(file, function=function, byte_count=byte_count)
+        explained = explain(file, function=function, byte_count=byte_count, int96_unit=int96_unit)
     except ArrowDigestError as error:
         say(str(error) if isinstance(error, UnreadableError) else f"{file}: {error}")
         return EXIT_BAD_INPUT

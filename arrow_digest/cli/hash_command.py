@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import click
 
+from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.cli.terminal import (
@@ -16,6 +17,7 @@ from arrow_digest.cli.terminal import (
     EXIT_OK,
     STANDARD_INPUT,
     function_name,
+    int96_option,
     printable,
     progress_bar,
     say,
@@ -44,6 +46,7 @@ from arrow_digest.recorded import column_json
 @click.option("--columns", is_flag=True, help="Add each leaf column's digest, null count, path and type.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+@int96_option()
 def hash_command(
     paths: tuple[str, ...],
     kind: str | None,
@@ -52,6 +55,7 @@ def hash_command(
     columns: bool,
     as_json: bool,
     threads: int | None,
+    int96_unit: Int96Unit,
 ) -> int:
     """Print the hash of the records in each file: Parquet, Arrow IPC or Feather, told by its content.
 
@@ -66,7 +70,7 @@ def hash_command(
     with progress_bar() as bar:
         for path in paths:
             try:
-                result = _hash_one(path, kind or "logical", function, threads, bar.follow(path))
+                result = _hash_one(path, kind or "logical", function, threads, bar.follow(path), int96_unit)
             except ArrowDigestError as error:
                 bar.clear()
                 say(_failure(path, error, columns))
@@ -85,13 +89,15 @@ def _failure(path: str, error: ArrowDigestError, columns: bool) -> str:
     return str(error)
 
 
-def _hash_one(path: str, kind: str, function: str, threads: int | None, progress: Progress | None) -> dict[str, Any]:
+def _hash_one(
+    path: str, kind: str, function: str, threads: int | None, progress: Progress | None, int96_unit: Int96Unit
+) -> dict[str, Any]:
     """Return what is printed of one file, in the order of the JSON object."""
     if kind == "physical":
         source: Any = InputFile(_standard_input(), STANDARD_INPUT) if path == "-" else path
         return {"path": path, "physical": physical_hash(source, function=function, progress=progress)}
     if kind == "both":
-        file = hash_file(path, function=function, threads=threads, progress=progress)
+        file = hash_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
         return {
             "path": path,
             "byte_length": file.byte_length,
@@ -100,7 +106,7 @@ def _hash_one(path: str, kind: str, function: str, threads: int | None, progress
             "logical": file.logical,
             "columns": file.columns,
         }
-    digest = _digest(path, function, threads, progress)
+    digest = _digest(path, function, threads, progress, int96_unit)
     return {
         "path": path,
         "row_count": digest.row_count,
@@ -109,10 +115,14 @@ def _hash_one(path: str, kind: str, function: str, threads: int | None, progress
     }
 
 
-def _digest(path: str, function: str, threads: int | None, progress: Progress | None) -> RecordDigest:
+def _digest(
+    path: str, function: str, threads: int | None, progress: Progress | None, int96_unit: Int96Unit
+) -> RecordDigest:
     if path == "-":
-        return digest_stream(_standard_input(), STANDARD_INPUT, function=function, threads=threads)
-    return digest_file(path, function=function, threads=threads, progress=progress)
+        return digest_stream(
+            _standard_input(), STANDARD_INPUT, function=function, threads=threads, int96_unit=int96_unit
+        )
+    return digest_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
 
 
 def _standard_input() -> IO[bytes]:

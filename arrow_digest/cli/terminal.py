@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 import click
 
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.errors import UnknownFunctionError
 from arrow_digest.functions import digest_function
 from arrow_digest.passes import Progress
 from arrow_digest.verify import Status, Verification
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 EXIT_OK = 0
 EXIT_DIFFERENT = 1
@@ -128,3 +131,15 @@ def function_name(_: click.Context, __: click.Parameter, value: str) -> str:
         return digest_function(value).name
     except UnknownFunctionError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def int96_option() -> Callable[[_Command], _Command]:
+    """Return the option that says in which unit INT96 timestamps are read, the same for every command."""
+    return click.option(
+        "--int96",
+        "int96_unit",
+        default=DEFAULT_INT96_UNIT,
+        show_default=True,
+        type=click.Choice(get_args(Int96Unit)),
+        help="Unit in which INT96 timestamps of Parquet are read; us for days before 1677 or after 2262.",
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from arrow_digest.cli.terminal import exit_status, progress_bar, write_json, write_verification
+from _arrow_io.int96 import Int96Unit
+from arrow_digest.cli.terminal import exit_status, int96_option, progress_bar, write_json, write_verification
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
 from arrow_digest.lists import hash_code, parse_hash
 from arrow_digest.multihash import Multihash
@@ -21,6 +22,7 @@ from arrow_digest.verify import expected_hash, verify
 @click.option("--bytes", "byte_length", type=click.IntRange(min=0), help="Expected length in bytes.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+@int96_option()
 def verify_command(
     file: str,
     physical: str | None,
@@ -30,6 +32,7 @@ def verify_command(
     byte_length: int | None,
     as_json: bool,
     threads: int | None,
+    int96_unit: Int96Unit,
 ) -> int:
     """Say whether FILE is what it is expected to be, byte for byte or record for record.
 
@@ -49,6 +52,7 @@ def verify_command(
             byte_length=byte_length,
             threads=threads,
             progress=bar.follow(file),
+            int96_unit=int96_unit,
         )
     if as_json:
         write_json(verification_json(result))
