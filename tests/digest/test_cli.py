@@ -18,7 +18,16 @@ import pytest
 
 import arrow_digest
 from arrow_digest import Multihash, RecordDigest, hash_file, logical_hash, physical_hash
-from helpers.command import COMMAND, IS_INSTALLED, arrow_digest_command, environment, run_python, shell
+from helpers.command import (
+    COMMAND,
+    IS_INSTALLED,
+    LIMIT_OF_INTERRUPTED_SECONDS,
+    arrow_digest_command,
+    environment,
+    interruptible_command,
+    run_python,
+    shell,
+)
 from helpers.files import FORMATS, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
@@ -532,14 +541,12 @@ def test_the_version_is_the_distributions(tmp_path):
 
 def test_an_interrupt_ends_the_command_without_a_traceback(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    process = subprocess.Popen(
-        [*COMMAND, "hash", "fifo"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = interruptible_command("hash", "fifo", cwd=tmp_path, stdout=subprocess.PIPE)
     # Opening waits for a reader: then the command is at work.
     with (tmp_path / "fifo").open("wb", buffering=0) as writer:
         writer.write(ipc_stream(TABLE)[:100])
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
     assert stdout == b""
     assert stderr.strip() == b""
     assert process.returncode == 130

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,7 +28,16 @@ from arrow_digest import (
     hash_file,
     physical_hash,
 )
-from helpers.command import COMMAND, arrow_digest_command, environment, run_python, shell
+from helpers.command import (
+    COMMAND,
+    LIMIT_OF_INTERRUPTED_SECONDS,
+    arrow_digest_command,
+    environment,
+    interruptible_command,
+    run_python,
+    shell,
+    wait_until_open,
+)
 from helpers.files import ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
@@ -496,10 +504,10 @@ def test_an_interrupt_leaves_the_old_manifest_or_none(data):
     for number in range(6):
         pq.write_table(table, data / f"{number}.parquet")
     before = sorted(path.name for path in data.rglob("*"))
-    process = subprocess.Popen([*COMMAND, "manifest", str(data)], env=environment(), stderr=subprocess.PIPE)
-    time.sleep(1.5)
+    process = interruptible_command("manifest", data)
+    wait_until_open(process, data.glob("*.parquet"))
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
     assert b"Traceback" not in stderr
     after = sorted(path.name for path in data.rglob("*"))
     whole = sorted([*before, "manifest.json"])
@@ -513,11 +521,11 @@ def test_an_interrupt_leaves_the_old_manifest_or_none(data):
 
 def test_an_interrupt_does_not_wait_for_a_large_file(data):
     with (data / "large").open("wb") as file:
-        file.truncate(40 << 30)
-    process = subprocess.Popen([*COMMAND, "manifest", str(data)], env=environment(), stderr=subprocess.PIPE)
-    time.sleep(2)
+        file.truncate(8 << 40)  # of holes: nobody waits until they are read, so that the end of this test shows it
+    process = interruptible_command("manifest", data)
+    wait_until_open(process, [data / "large"])
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
     assert (process.returncode, stderr.strip()) == (130, b"")
     assert not (data / "manifest.json").exists()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import arrow_digest
@@ -19,6 +21,7 @@ else:
     COMMAND = [sys.executable, "-c", "from arrow_digest.cli import main; main()"]
 
 LIMIT_SECONDS = 60
+LIMIT_OF_INTERRUPTED_SECONDS = 600  # only against a test that never ends: no machine is so slow
 
 
 def environment(**changes):
@@ -37,6 +40,34 @@ def arrow_digest_command(*arguments, env=None, **options):
     options.setdefault("stderr", subprocess.PIPE)
     line = [*COMMAND, *map(os.fspath, arguments)]
     return subprocess.run(line, env=environment(**env or {}), timeout=LIMIT_SECONDS, check=False, **options)
+
+
+def interruptible_command(*arguments, **options):
+    """Start the command so that an interrupt reaches it.
+
+    What a shell runs in the background ignores interrupts, and so would a command that is started there.
+    """
+
+    def heed_interrupts():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    options.setdefault("stderr", subprocess.PIPE)
+    line = [*COMMAND, *map(os.fspath, arguments)]
+    return subprocess.Popen(line, env=environment(), preexec_fn=heed_interrupts, **options)
+
+
+def wait_until_open(process, paths):
+    """Wait until a process has one of the files open, so that its command is at work; fail if it ends before that."""
+    wanted = {os.path.realpath(path) for path in paths}
+    while process.poll() is None:
+        for link in Path(f"/proc/{process.pid}/fd").glob("*"):
+            try:
+                if str(link.readlink()) in wanted:
+                    return
+            except OSError:  # closed by now
+                continue
+        time.sleep(0.001)
+    raise AssertionError(f"ended with {process.returncode} before it opened any of {wanted}")
 
 
 def shell(script, *arguments, env=None, **options):
