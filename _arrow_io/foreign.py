@@ -11,7 +11,7 @@ __all__ = ["START_BYTES", "foreign_format", "has_foreign_mark"]
 START_BYTES = 512
 """How much of a file's start tells its format: the mark of tar is the last to come, after 257 bytes."""
 
-_EXPECTED = "expected Parquet, an Arrow IPC file, an Arrow IPC stream or Feather"
+_TRIED = "tried Parquet, Arrow IPC file, Arrow IPC stream, Feather"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 _DECOMPRESS = "decompress it first"
@@ -65,14 +65,14 @@ def foreign_format(name: str, start: bytes, end: bytes = b"") -> UnreadableError
         end: Its last four bytes, where they are at hand: Lance has its mark there.
     """
     if not start:
-        return UnreadableError(name, "format", f"empty; {_EXPECTED}")
+        return UnreadableError(name, "format", f"empty; {_TRIED}")
     if start.startswith(_LFS_POINTER):
         message = "a Git LFS pointer in place of the file: run git lfs pull"
         return UnreadableError(name, "lfs_pointer", message)
     what, advice = _by_mark(start, end) or _by_text(start) or ("", "")
     if what:
-        return UnreadableError(name, "format", f"no Arrow data but {what}: {advice} ({_EXPECTED})")
-    return UnreadableError(name, "format", f"no Arrow data: it begins with {start[:8]!r} ({_EXPECTED})")
+        return UnreadableError(name, "format", f"no Arrow data but {what}: {advice} ({_TRIED})")
+    return UnreadableError(name, "format", f"no Arrow data: it begins with {start[:8]!r} ({_TRIED})")
 
 
 def has_foreign_mark(start: bytes) -> bool:

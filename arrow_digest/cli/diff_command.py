@@ -12,6 +12,7 @@ from arrow_digest.cli.terminal import (
     EXIT_DIFFERENT,
     EXIT_OK,
     int96_option,
+    path_argument,
     printable,
     say,
     write,
@@ -22,8 +23,8 @@ from arrow_digest.errors import ArrowDigestError, UnreadableError
 
 
 @click.command(name="diff")
-@click.argument("a", type=click.Path(readable=False))
-@click.argument("b", type=click.Path(readable=False))
+@click.argument("a", type=path_argument)
+@click.argument("b", type=path_argument)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
 @int96_option()

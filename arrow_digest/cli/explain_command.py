@@ -12,6 +12,7 @@ from arrow_digest.cli.terminal import (
     EXIT_OK,
     function_name,
     int96_option,
+    path_argument,
     printable,
     say,
     write,
@@ -23,7 +24,7 @@ from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
 
 
 @click.command(name="explain")
-@click.argument("file", type=click.Path(readable=False))
+@click.argument("file", type=path_argument)
 @click.option("--column", help="Only this leaf column, named as --columns of the hash command names it.")
 @click.option(
     "--bytes", "byte_count", default=64, show_default=True, type=click.IntRange(0, 1 << 20), help="Bytes shown."

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile
+from _arrow_io.terminal import standard_input
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
@@ -18,6 +19,7 @@ from arrow_digest.cli.terminal import (
     STANDARD_INPUT,
     function_name,
     int96_option,
+    path_argument,
     printable,
     progress_bar,
     say,
@@ -32,7 +34,7 @@ from arrow_digest.recorded import column_json
 
 
 @click.command(name="hash")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False))
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=path_argument)
 @click.option("--physical", "kind", flag_value="physical", help="Hash the bytes of the file, whatever it is.")
 @click.option("--both", "kind", flag_value="both", help="Print the physical and the logical hash.")
 @click.option(
@@ -94,7 +96,7 @@ def _hash_one(
 ) -> dict[str, Any]:
     """Return what is printed of one file, in the order of the JSON object."""
     if kind == "physical":
-        source: Any = InputFile(_standard_input(), STANDARD_INPUT) if path == "-" else path
+        source: Any = InputFile(standard_input(), STANDARD_INPUT) if path == "-" else path
         return {"path": path, "physical": physical_hash(source, function=function, progress=progress)}
     if kind == "both":
         file = hash_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
@@ -120,16 +122,9 @@ def _digest(
 ) -> RecordDigest:
     if path == "-":
         return digest_stream(
-            _standard_input(), STANDARD_INPUT, function=function, threads=threads, int96_unit=int96_unit
+            standard_input(), STANDARD_INPUT, function=function, threads=threads, int96_unit=int96_unit
         )
     return digest_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
-
-
-def _standard_input() -> IO[bytes]:
-    if sys.stdin is None:
-        raise UnreadableError(STANDARD_INPUT, "io", "it is closed")
-    # Without a buffer what follows a stream stays in the pipe for whoever reads next.
-    return os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
 
 
 def _text_lines(result: dict[str, Any], base: str, columns: bool) -> bytes:

@@ -1,4 +1,4 @@
-"""What all commands write, and how: results to standard output, the rest to standard error."""
+"""What the commands of arrow-digest write, besides what both commands share."""
 
 from __future__ import annotations
 
@@ -13,50 +13,39 @@ from typing import Any, TypeVar, get_args
 import click
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
+from _arrow_io.terminal import EXIT_BAD_INPUT, EXIT_OK, STANDARD_INPUT, path_argument, printable, show, write
+from _arrow_io.terminal import say as say_as
 from arrow_digest.errors import UnknownFunctionError
 from arrow_digest.functions import digest_function
 from arrow_digest.passes import Progress
 from arrow_digest.verify import Status, Verification
 
+__all__ = [
+    "EXIT_BAD_INPUT",
+    "EXIT_DIFFERENT",
+    "EXIT_OK",
+    "STANDARD_INPUT",
+    "Bar",
+    "exit_status",
+    "function_name",
+    "int96_option",
+    "path_argument",
+    "printable",
+    "progress_bar",
+    "say",
+    "write",
+    "write_json",
+    "write_verification",
+]
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-EXIT_OK = 0
 EXIT_DIFFERENT = 1
-EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
-EXIT_BROKEN_PIPE = 141
-
-STANDARD_INPUT = "standard input"
-
-
-def discard(stream: Any) -> None:
-    """Send what is still in a stream's buffer nowhere: Python flushes it at exit, and would complain again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def show(text: str) -> None:
-    """Write to standard error, if that can be done: the exit status says the rest."""
-    try:
-        click.echo(text, nl=False, err=True)
-    except OSError:
-        discard(sys.stderr)
 
 
 def say(message: str) -> None:
     """Write one line to standard error."""
-    show(f"arrow-digest: {printable(message)}\n")
-
-
-def write(line: bytes) -> None:
-    """Write a result to standard output, at once."""
-    # Bytes, so that line ends are the same everywhere and a file name that is no text comes out as it is.
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
-
-
-def printable(text: str) -> str:
-    """Return text without anything that could steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    say_as("arrow-digest", message)
 
 
 def write_json(value: Any) -> None:

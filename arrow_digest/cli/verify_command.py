@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from _arrow_io.int96 import Int96Unit
-from arrow_digest.cli.terminal import exit_status, int96_option, progress_bar, write_json, write_verification
+from arrow_digest.cli.terminal import (
+    exit_status,
+    int96_option,
+    path_argument,
+    progress_bar,
+    write_json,
+    write_verification,
+)
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
 from arrow_digest.lists import hash_code, parse_hash
 from arrow_digest.multihash import Multihash
@@ -14,7 +21,7 @@ from arrow_digest.verify import expected_hash, verify
 
 
 @click.command(name="verify")
-@click.argument("file", type=click.Path(readable=False))
+@click.argument("file", type=path_argument)
 @click.option("--physical", metavar="MULTIHASH", help="Expected hash of the bytes.")
 @click.option("--logical", metavar="MULTIHASH", help="Expected hash of the records.")
 @click.option("--function", help="What a hex digest without a code is, such as sha2-256 or arrow0-sha3-256.")
