@@ -308,6 +308,14 @@ def test_nothing_is_written_past_the_end_of_a_piece(lanes, piece):
         native._lib.ad_encoder_free(encoder)
 
 
+@pytest.mark.parametrize("count", [2047, 2048, 2049, 3000, 20_000])
+def test_a_list_of_more_short_items_than_have_room_on_the_stack_is_encoded(count):
+    items = pa.array([b""] * (count - 1) + [b"x" * 16], pa.binary())
+    column = Column(describe(pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), items)))
+    for lanes in LANES:
+        assert stream(column, lanes) == portable_stream(column)
+
+
 def test_a_piece_of_too_little_memory_is_refused():
     described = native.Rows([as_column(b"abc")], 1)
     encoder = native._lib.ad_encoder_new(described._described, 1, 1)

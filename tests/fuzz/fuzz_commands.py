@@ -34,7 +34,8 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 sys.path[:0] = [str(TESTS)] if os.environ.get("KILN_TEST_INSTALLED") else [str(TESTS), str(ROOT)]
 
-from fuzz import command_runs  # noqa: E402  # the path is set above
+import arrow_digest.cli  # noqa: E402, F401  # the path is set above; here, so that no process has to import it again
+from fuzz import command_runs  # noqa: E402
 from fuzz.cases import Plan, Seed  # noqa: E402
 
 CASES_A_PROCESS = 300
