@@ -65,7 +65,7 @@ def foreign_format(name: str, start: bytes, end: bytes = b"") -> UnreadableError
         end: Its last four bytes, where they are at hand: Lance has its mark there.
     """
     if not start:
-        return UnreadableError(name, "format", f"empty; {_TRIED}")
+        return UnreadableError(name, "format", f"empty ({_TRIED})")
     if start.startswith(_LFS_POINTER):
         message = "a Git LFS pointer in place of the file: run git lfs pull"
         return UnreadableError(name, "lfs_pointer", message)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 import click
 import pyarrow as pa
 
+from _arrow_io.errors import UnreadableError
+from _arrow_io.terminal import EXIT_OK, path_argument, printable, run, say, show, write
 from kiln_arrow.arrays import Opaque
 from kiln_arrow.cells import Leaf, bad_cells, cells_of, leaves
 from kiln_arrow.creation import array
@@ -20,51 +21,29 @@ from kiln_arrow.directory import Directory, decode
 from kiln_arrow.dtypes import from_numpy
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.exchange import FORMATS, ExchangeError, read_tensors, write_tensors
-from kiln_arrow.extension import FRAME, TENSORS, TensorsType, is_kiln
-from kiln_arrow.files import Source, UnreadableError, opened
+from kiln_arrow.extension import FRAME, TENSORS, TensorsType
+from kiln_arrow.files import Batch, ColumnError, Opened, opened
 from kiln_arrow.frame import unframe
 from kiln_arrow.parquet import write_tables
-from kiln_arrow.registration import register
 
 __all__ = ["main"]
 
-_EXIT_OK = 0
 _EXIT_BAD_CELLS = 1
-_EXIT_BAD_INPUT = 2
-_EXIT_INTERRUPTED = 130
-_EXIT_BROKEN_PIPE = 141
 
 # Cells of imported files are written when they come to about this many bytes.
 _IMPORTED_AT_ONCE = 128 << 20
 
 _PATH = click.Path(dir_okay=False)
+_FILE = click.argument("file", type=path_argument)
 
 
-class _OutputClosedError(Exception):
-    """Whoever read standard output has gone. Not an OSError, which click would turn into status 1."""
+# What these say is all there is to say.
+_EXPECTED = (UnreadableError, ColumnError, ExchangeError, KilnError)
 
 
 def main() -> None:
     """Runs the command and leaves with a status that says what happened, without a traceback."""
-    status = _EXIT_BAD_INPUT
-    try:
-        register()
-        status = command(prog_name="kiln-arrow", standalone_mode=False)
-        sys.stdout.flush()
-    except click.ClickException as error:
-        error.show()
-        status = error.exit_code
-    except (UnreadableError, ExchangeError, OSError, RuntimeError) as error:
-        _complain(str(error))
-    except KilnError as error:  # of an array that points outside its file
-        _complain(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        status = _EXIT_INTERRUPTED
-    except _OutputClosedError:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = _EXIT_BROKEN_PIPE
-    sys.exit(status)
+    run(command, "kiln-arrow", _EXPECTED)
 
 
 def _version() -> str:
@@ -84,48 +63,42 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("file", type=_PATH)
+@_FILE
 @click.option("--column", help="Only this column; plain bytes are taken for tensors.")
 @click.option("--row", type=click.IntRange(min=0), help="Only this row.")
 def inspect(file: str, column: str | None, row: int | None) -> int:
     """List the tensors of each cell in FILE: row, bytes, dtype and dims, column and name."""
-    status = _EXIT_OK
-    last = -1
+    status, count = EXIT_OK, 0
     with opened(file, column) as source:
-        for first, batch in _numbered(source):
-            last = first + batch.num_rows - 1
-            if row is not None:
-                if not first <= row <= last:
-                    continue
-                batch = batch.slice(row - first, 1)
-            base = first if row is None else row
-            for place, data, leaf in _cells(batch, base):
+        for batch in source.batches:
+            count += batch.num_rows
+            chosen = batch if row is None else _one_row(batch, row)
+            for place, data, leaf in _cells(chosen):
                 if not _list_cell(file, place, data, leaf):
                     status = _EXIT_BAD_CELLS
-    if row is not None and row > last:
-        raise UnreadableError(f"{file}: expected a row below {last + 1}, found {row}")
+    _require_row(file, row, count)
     return status
 
 
 @command.command()
-@click.argument("file", type=_PATH)
+@_FILE
 @click.option("--column", help="Only this column; plain bytes are taken for tensors.")
 def validate(file: str, column: str | None) -> int:
     """Check every cell of FILE, and name row, column, tensor and rule of each that is malformed."""
     cells = bad = 0
-    with opened(file, column) as source, _progress(file, source.row_count) as tell:
-        for first, batch in _numbered(source):
-            for name, values in zip(batch.schema.names, batch.columns, strict=True):
+    with opened(file, column) as source, _progress(source) as tell:
+        for batch in source.batches:
+            for name, values in batch.columns:
                 for leaf in leaves(values):
                     cells += len(leaf.storage) - leaf.storage.null_count
                     for error in bad_cells(leaf):
                         bad += 1
                         error.path = f"{name}.{error.path}" if error.path else name
-                        error.row = first + (error.row or 0)
-                        _write(f"{_printable(file)}: {error.rule}: {_printable(str(error))}\n")
-            tell(first + batch.num_rows)
-    _write(f"{_printable(file)}: {cells} cells, {bad} bad\n")
-    return _EXIT_BAD_CELLS if bad else _EXIT_OK
+                        error.row = batch.first + (error.row or 0)
+                        _write(f"{printable(file)}: {error.rule}: {printable(str(error))}\n")
+            tell()
+    _write(f"{printable(file)}: {cells} cells, {bad} bad\n")
+    return _EXIT_BAD_CELLS if bad else EXIT_OK
 
 
 @command.command(name="import")
@@ -140,12 +113,12 @@ def import_command(files: tuple[str, ...], output: str, column: str) -> int:
     if Path(output).exists():
         raise ExchangeError(f"{output}: it is there already")
     schema = pa.schema([("file", pa.string()), (column, TensorsType())])
-    with _progress(output, len(files)) as tell:
+    with _share(output) as tell:
         write_tables(_imported(files, schema, tell), schema, output, {})
-    return _EXIT_OK
+    return EXIT_OK
 
 
-def _imported(files: Iterable[str], schema: pa.Schema, tell: Callable[[int], None]) -> Iterator[pa.Table]:
+def _imported(files: Sequence[str], schema: pa.Schema, tell: Callable[[int, int], None]) -> Iterator[pa.Table]:
     names: list[str] = []
     cells: list[Any] = []
     size = 0
@@ -161,13 +134,13 @@ def _imported(files: Iterable[str], schema: pa.Schema, tell: Callable[[int], Non
         if size > _IMPORTED_AT_ONCE:
             yield pa.Table.from_arrays([pa.array(names), pa.chunked_array(cells)], schema=schema)
             names, cells, size = [], [], 0
-        tell(count)
+        tell(count, len(files))
     if names:
         yield pa.Table.from_arrays([pa.array(names), pa.chunked_array(cells)], schema=schema)
 
 
 @command.command()
-@click.argument("file", type=_PATH)
+@_FILE
 @click.option("--output", "-o", required=True, type=click.Path(file_okay=False), help="The folder to write to.")
 @click.option("--column", help="The column of tensors; plain bytes are taken for tensors.  [default: the only one]")
 @click.option("--row", type=click.IntRange(min=0), help="Only this row.")
@@ -177,53 +150,57 @@ def export(file: str, output: str, column: str | None, row: int | None, form: st
 
     Null cells are left out. No file that is there already is written over.
     """
-    folder = Path(output)
-    last = -1
-    with opened(file, column) as source, _progress(file, source.row_count) as tell:
-        for first, batch in _numbered(source):
-            last = first + batch.num_rows - 1
-            values = _only_tensors(batch, file)
-            for index, data in enumerate(cells_of(leaves(values)[0].storage)):
-                if data is None or row not in (None, first + index):
+    folder, count = Path(output), 0
+    with opened(file, column) as source, _progress(source) as tell:
+        _require_tensors(file, source)
+        for batch in source.batches:
+            count += batch.num_rows
+            ((_, values),) = batch.columns
+            for index, data in enumerate(cells_of(leaves(values)[0].storage), batch.first):
+                if data is None or row not in (None, index):
                     continue
                 folder.mkdir(parents=True, exist_ok=True)
                 try:
-                    write_tensors(decode(data), folder / f"{first + index:08}.{form}")
+                    write_tensors(decode(data), folder / f"{index:08}.{form}")
                 except KilnError as error:
-                    error.row = first + index
+                    error.row = index
                     _complain(f"{file}: {error.rule}: {error}")
                     return _EXIT_BAD_CELLS
                 except ExchangeError as error:
-                    raise ExchangeError(f"{file}: row {first + index}: {error}") from error
-            tell(last + 1)
-    if row is not None and row > last:
-        raise UnreadableError(f"{file}: expected a row below {last + 1}, found {row}")
-    return _EXIT_OK
+                    raise ExchangeError(f"{file}: row {index}: {error}") from error
+            tell()
+    _require_row(file, row, count)
+    return EXIT_OK
 
 
-def _only_tensors(batch: pa.RecordBatch, file: str) -> pa.Array:
-    values = [column for column in batch.columns if is_kiln(column.type) and column.type.extension_name == TENSORS]
-    if len(values) != 1 or batch.num_columns != 1:
-        found = ", ".join(
-            f"{name}: {column.type}" for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        )
-        raise UnreadableError(f"{file}: expected one column of kiln.tensors, found {found}; --column names one")
-    return values[0]
+def _require_tensors(file: str, source: Opened) -> None:
+    columns = [(name, _decoded(data_type)) for name, data_type in source.columns]
+    if [getattr(data_type, "extension_name", None) for _, data_type in columns] != [TENSORS]:
+        found = ", ".join(f"{name}: {data_type!s:.200}" for name, data_type in columns)
+        raise ColumnError(f"{file}: expected one column of kiln.tensors, found {found}; --column names one")
 
 
-def _numbered(source: Source) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yields each batch with the number of its first row."""
-    first = 0
-    for batch in source.batches:
-        yield first, batch
-        first += batch.num_rows
+def _decoded(data_type: pa.DataType) -> pa.DataType:
+    """Returns the type of what a dictionary or runs stand for."""
+    is_encoded = pa.types.is_dictionary(data_type) or pa.types.is_run_end_encoded(data_type)
+    return data_type.value_type if is_encoded else data_type
 
 
-def _cells(batch: pa.RecordBatch, base: int) -> Iterator[tuple[str, memoryview | None, Leaf]]:
+def _one_row(batch: Batch, row: int) -> Batch:
+    """Returns the part of a batch that has a row, or nothing of it."""
+    here = batch.first <= row < batch.first + batch.num_rows
+    start, count = (row - batch.first, 1) if here else (0, 0)
+    return Batch(row, count, [(name, values.slice(start, count)) for name, values in batch.columns])
+
+
+def _require_row(file: str, row: int | None, count: int) -> None:
+    if row is not None and row >= count:
+        raise ColumnError(f"{file}: expected a row below {count}, found {row}")
+
+
+def _cells(batch: Batch) -> Iterator[tuple[str, memoryview | None, Leaf]]:
     """Yields the place of each cell, row by row where columns are flat, its bytes, and the array it is of."""
-    found = [
-        (name, leaf) for name, values in zip(batch.schema.names, batch.columns, strict=True) for leaf in leaves(values)
-    ]
+    found = [(name, leaf) for name, values in batch.columns for leaf in leaves(values)]
     by_row: list[list[tuple[str, memoryview | None, Leaf]]] = [[] for _ in range(batch.num_rows)]
     for name, leaf in found:
         path = f"{name}.{leaf.path}" if leaf.path else name
@@ -233,7 +210,7 @@ def _cells(batch: pa.RecordBatch, base: int) -> Iterator[tuple[str, memoryview |
             number = number + 1 if row == before else 0
             before = row
             item = "" if leaf.rows is None else f"[{number}]"
-            by_row[row].append((f"{base + row:>8}  {_printable(path)}{item}", data, leaf))
+            by_row[row].append((f"{batch.first + row:>8}  {printable(path)}{item}", data, leaf))
     for cells in by_row:
         yield from cells
 
@@ -268,7 +245,7 @@ def _lines(place: str, data: memoryview | None, leaf: Leaf) -> Iterator[str]:
             size = len(tensor.data) if isinstance(tensor, Opaque) else tensor.nbytes
             layout = f"  layout {shown(tensor.layout)}" if isinstance(tensor, Opaque) and is_opaque else ""
             label = "unnamed" if name is None else shown(name)
-            yield f"{place}  {size:>12}  {form:<20}  {_printable(path) + '  ' if path else ''}{label}{layout}"
+            yield f"{place}  {size:>12}  {form:<20}  {printable(path) + '  ' if path else ''}{label}{layout}"
     if not count:
         yield f"{place}  no tensors"
 
@@ -286,35 +263,35 @@ def _directories(value: Any, path: str) -> Iterator[tuple[str, Directory]]:
 
 
 def _write(text: str) -> None:
-    try:
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError as error:
-        raise _OutputClosedError from error
+    write(text.encode("utf-8", "surrogateescape"))
 
 
 def _complain(text: str) -> None:
-    click.echo(f"kiln-arrow: {_printable(text)}", err=True)
-
-
-def _printable(text: str) -> str:
-    """Returns text without anything that could steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    say("kiln-arrow", text)
 
 
 @contextmanager
-def _progress(name: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A line on standard error that says how far the command is, where that is a terminal."""
-    is_shown = sys.stderr.isatty()
-    label = _printable(Path(name).name)[:40]
+def _progress(source: Opened) -> Iterator[Callable[[], None]]:
+    """A line on standard error that says how much of a file was read, where that is a terminal."""
+    file = source.file
+    with _share(file.name) as tell:
+        # A reader may read some bytes twice.
+        size = file.seekable_size
+        yield lambda: tell(min(file.bytes_read, size), size) if size else None
 
-    def tell(done: int) -> None:
+
+@contextmanager
+def _share(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A line on standard error that says how far the command is, where that is a terminal."""
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    label = printable(Path(name).name)[:40]
+
+    def tell(done: int, total: int) -> None:
         if is_shown:
-            share = f"{done * 100 // total:3}%" if total else f"{done}"
-            click.echo(f"\r\x1b[K{share}  {label}", nl=False, err=True)
+            show(f"\r\x1b[K{done * 100 // total:3}%  {label}")
 
     try:
         yield tell
     finally:
         if is_shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            show("\r\x1b[K")

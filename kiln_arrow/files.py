@@ -1,96 +1,145 @@
-"""Parquet and Arrow files, told apart by their first bytes, as batches of moderate size."""
+"""Files of any format that the shared reader knows, as batches of their Kiln columns: every column that is marked."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from _arrow_io.formats import is_parquet, read_file
+from _arrow_io.opening import InputFile
+from _arrow_io.source import Source
+from _arrow_io.terminal import open_argument
 from kiln_arrow.cells import has_kiln
-from kiln_arrow.extension import STORAGES, TensorsType
-
-# About as much is in memory at a time.
-_BATCH_BYTES = 64 << 20
-_BATCH_ROWS = 1024
+from kiln_arrow.errors import KilnError
+from kiln_arrow.extension import check_structure
+from kiln_arrow.marks import keeping_marks, label, marked_type, tensors_over
 
 
-class UnreadableError(ValueError):
-    """A file that is neither Parquet nor Arrow, or not whole, or without the column that is asked for."""
+class ColumnError(ValueError):
+    """A file without the column that is asked for, or with one that is marked as Kiln's and cannot be looked at."""
 
 
-class Source(NamedTuple):
-    """An open file: its schema, how many rows it has if it says so, and its batches."""
+class Batch(NamedTuple):
+    """Some rows of a file: the number of the first, how many, and each column that was chosen, with its label."""
 
-    schema: pa.Schema
-    row_count: int | None
-    batches: Iterator[pa.RecordBatch]
+    first: int
+    num_rows: int
+    columns: list[tuple[str, pa.Array]]
+
+
+class Opened(NamedTuple):
+    """An open file: the labels and types of the chosen columns, its batches, and the file for who tells of progress."""
+
+    columns: list[tuple[str, pa.DataType]]
+    batches: Iterator[Batch]
+    file: InputFile
+
+
+class _Column(NamedTuple):
+    number: int
+    label: str
+    type: pa.DataType
 
 
 @contextmanager
-def opened(path: str, column: str | None) -> Iterator[Source]:
-    """Opens a file for its Kiln columns; a column that is named may be plain bytes, which are taken for directories.
+def opened(path: str, column: str | None) -> Iterator[Opened]:
+    """Opens a file for all of its Kiln columns, or for one that is named, whose plain bytes are taken for directories.
 
     Raises:
-        UnreadableError: Here, or when the batches are read.
+        ColumnError: It is not there, or cannot be looked at.
+        UnreadableError: The file cannot be read to its end; here, or when the batches are read.
     """
-    try:
-        with pa.OSFile(str(path)) as file:
-            magic = file.read(6)
+    with open_argument(path) as file, ExitStack() as stack:
+        columnar = is_parquet(file)
+        stack.enter_context(keeping_marks(in_metadata=columnar))
+        source = read_file(file)
+        try:
+            chosen = _chosen(source.schema, column)
+        except KilnError as error:
+            raise ColumnError(f"{file.name}: a column that is marked as Kiln's cannot be looked at: {error}") from error
+        except ColumnError as error:
+            raise ColumnError(f"{file.name}: {error}") from error
+        places = [c.number for c in chosen]
+        if columnar and len(chosen) < len(source.schema):  # the others are not read
             file.seek(0)
-            schema, row_count, batches = _reader(file, magic)
-            names = _names(schema, column)
-            yield Source(schema, row_count, _chosen(batches(names), names))
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:  # the last of names that are no text
-        raise UnreadableError(f"{path}: {_first_line(error)}") from error
-    except UnreadableError as error:
-        raise UnreadableError(f"{path}: {error}") from error
+            source, places = read_file(file, leaves=_leaves(source.schema.types, places)), list(range(len(places)))
+        yield Opened([(c.label, c.type) for c in chosen], _batches(source, chosen, places), file)
 
 
-def _first_line(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    return str(error).partition("\n")[0] or type(error).__name__
+def _chosen(schema: pa.Schema, column: str | None) -> list[_Column]:
+    """Returns the columns that are marked, or the one that is asked for."""
+    columns = list(map(_Column, range(len(schema)), _labels(schema), schema.types))
+    if column is not None:
+        named = [c for c in columns if c.label == column]
+        if len(named) != 1:
+            alike = [c.label for c in columns if label(schema.field(c.number)) == column]
+            hint = f": name one of {', '.join(alike)}" if alike else ""
+            raise ColumnError(f"expected one column {column!r}, found {len(alike)}{hint}")
+        (wanted,) = named
+        data_type = marked_type(schema.field(wanted.number))
+        if not has_kiln(data_type):
+            try:
+                data_type = tensors_over(data_type)
+            except KilnError:
+                raise ColumnError(f"column {column!r} holds {data_type}, neither Kiln cells nor bytes") from None
+        return [wanted._replace(type=data_type)]
+    typed = [c._replace(type=marked_type(schema.field(c.number))) for c in columns]
+    chosen = [c for c in typed if has_kiln(c.type)]
+    if not chosen:
+        raise ColumnError(f"none of its {len(columns)} columns is marked as Kiln's; --column takes one of plain bytes")
+    return chosen
 
 
-def _reader(file: Any, magic: bytes) -> tuple[pa.Schema, int | None, Any]:
-    if magic[:4] == b"PAR1":
-        parquet = pq.ParquetFile(file)
-        metadata = parquet.metadata
-        width = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-        rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(width, 1)))
-        return parquet.schema_arrow, metadata.num_rows, lambda names: parquet.iter_batches(rows, columns=names)
-    if magic == b"ARROW1":
-        reader = pa.ipc.open_file(file)
-        batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
-        return reader.schema, None, lambda _: batches
-    stream = pa.ipc.open_stream(file)
-    return stream.schema, None, lambda _: iter(stream)
+def _labels(schema: pa.Schema) -> list[str]:
+    """Returns the name of each column, with its number where several have it."""
+    names = [label(field) for field in schema]
+    return [f"{name}#{index}" if names.count(name) > 1 else name for index, name in enumerate(names)]
 
 
-def _names(schema: pa.Schema, column: str | None) -> list[str]:
-    """Returns the names of the Kiln columns, or the one that is asked for."""
-    if column is None:
-        names = [field.name for field in schema if has_kiln(field.type)]
-        if not names:
-            raise UnreadableError("no column of it is marked as Kiln's; --column takes one of plain bytes")
-        return names
-    places = schema.get_all_field_indices(column)
-    if len(places) != 1:
-        raise UnreadableError(f"expected one column {column!r}, found {len(places)}")
-    data_type = schema.field(places[0]).type
-    if not has_kiln(data_type) and data_type not in STORAGES:
-        raise UnreadableError(f"column {column!r} holds {data_type}, neither Kiln cells nor bytes")
-    return [column]
+def _leaves(types: Sequence[pa.DataType], columns: Sequence[int]) -> list[int]:
+    """Returns the numbers of the Parquet columns that some columns of these types are stored as."""
+    starts = list(accumulate(map(_leaf_count, types), initial=0))
+    return [leaf for column in columns for leaf in range(starts[column], starts[column + 1])]
 
 
-def _chosen(batches: Iterator[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        columns = [
-            TensorsType(column.type).wrap_array(column) if column.type in STORAGES else column
-            for column in batch.select(names).columns
-        ]
-        yield pa.record_batch(columns, names)
+def _leaf_count(data_type: Any) -> int:
+    """Returns how many Parquet columns an Arrow column is stored as."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _leaf_count(data_type.storage_type)
+    if pa.types.is_dictionary(data_type):
+        return _leaf_count(data_type.value_type)
+    return sum(_leaf_count(data_type.field(index).type) for index in range(data_type.num_fields)) or 1
+
+
+def _batches(source: Source, chosen: list[_Column], places: list[int]) -> Iterator[Batch]:
+    first = 0
+    for records in source.batches:
+        for batch in records.to_batches() if isinstance(records, pa.Table) else (records,):
+            struct = batch.to_struct_array()  # a batch gives no column whose name is not UTF-8
+            columns = [
+                (column.label, _typed(struct.field(place), column, source.name))
+                for column, place in zip(chosen, places, strict=True)
+            ]
+            yield Batch(first, batch.num_rows, columns)
+            first += batch.num_rows
+
+
+def _typed(array: pa.Array, column: _Column, name: str) -> pa.Array:
+    """Returns an array with the types that its marks stand for."""
+    try:
+        check_structure(array)  # what is viewed as another type is followed
+    except KilnError as error:
+        raise ColumnError(f"{name}: column {column.label!r}: {error}") from error
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.storage  # pyarrow views no extension as a dictionary
+    try:
+        return array.view(column.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # a dictionary that is marked, inside another type
+        sentence = (
+            f"column {column.label!r} has cells marked as Kiln's where they are not looked at: {column.type!s:.200}"
+        )
+        raise ColumnError(f"{name}: {sentence}") from error

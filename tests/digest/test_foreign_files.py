@@ -95,7 +95,7 @@ FOREIGN = {
     ),
     "pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF document: it holds no records"),
     "zeros": (bytes(5000), "zeros: a copy or a download"),
-    "empty": (b"", "empty; tried Parquet"),
+    "empty": (b"", r"empty \(tried Parquet"),
     "anything": (b"\xaa\x07\xcc\xf1" * 9, r"no Arrow data: it begins with b'\\xaa\\x07"),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
@@ -164,9 +163,8 @@ def test_a_file_that_is_not_there_is_named_with_the_reason(run, tmp_path):
     for path in ("missing.parquet", "t.parquet/x"):
         (tmp_path / "t.parquet").touch()
         result = run("validate", path)
-        reason = os.strerror(errno.ENOENT if path == "missing.parquet" else errno.ENOTDIR)
         assert (result.returncode, result.stdout) == (2, "")
-        assert result.stderr == f"kiln-arrow: {path}: {reason}\n"
+        assert result.stderr == f"kiln-arrow: {path}: no such file\n"
 
 
 def test_offsets_that_lead_outside_are_status_two(run, tmp_path):
