@@ -87,6 +87,8 @@ def test_what_a_command_may_never_do_is_found_and_the_other_commands_run_all_the
     lines = [json.loads(line) for line in (tmp_path / "kept" / "found.jsonl").read_text().splitlines()]
     found = {}
     for line in lines:
+        if not line["file"].startswith("0-"):
+            continue
         found[line["command"]] = line["found"]
         assert (tmp_path / "kept" / line["file"]).exists()
     for command, what in FOUND.items():
@@ -111,7 +113,7 @@ def test_every_flip_changes_one_bit_and_no_two_are_the_same():
 from fuzz.cases import Plan, Seed
 seeds = [Seed("lists", "0.txt", b"f00  a\\n", "", "", ""), Seed("manifests", "1.json", b"{}", "", "", "")]
 plan = Plan(seeds, 1, 0, 1)
-changed = [plan.case(index) for index in plan.cases]
+changed = [plan.case(index) for index in plan.cases if index >= 0]
 assert len({content for _, content in changed}) == 8 * (7 + 2)
 for seed, content in changed:
     pairs = zip(seed.content, content, strict=True)

@@ -36,6 +36,28 @@ def test_a_text_longer_than_any_multihash_is_refused_unread(length):
     assert "at most" not in str(raised.value)
 
 
+@pytest.mark.parametrize("count", [1, 2, 33])
+def test_bytes_after_a_digest_are_counted(count):
+    with pytest.raises(MultihashError, match=f"(?<!\\d){count} bytes after the digest"):
+        Multihash.parse(b"\x16\x20" + bytes(32 + count))
+
+
+@pytest.mark.parametrize("start", [b"", b"\x16"])
+@pytest.mark.parametrize("left", [0, 1, 8, 9, 10, 30])
+def test_a_number_that_does_not_end_is_told_from_one_that_is_cut_short(start, left):
+    why = f"{left} bytes are left for it" if left < 9 else "it is longer than 9 bytes"
+    with pytest.raises(MultihashError, match=f"the number at byte {len(start)} does not end: {why}$") as raised:
+        Multihash.parse(start + b"\x80" * left)
+    assert raised.value.rule == "varint"
+
+
+@pytest.mark.parametrize("name", ["code", "digest"])
+def test_a_multihash_cannot_be_changed(name):
+    found = Multihash(0x16, bytes(32))
+    with pytest.raises(AttributeError):
+        setattr(found, name, getattr(found, name))
+
+
 BLANKS = [
     " " + DIGEST,
     DIGEST + " ",

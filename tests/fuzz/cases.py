@@ -43,7 +43,7 @@ class Seed:
 
 
 class Plan:
-    """All cases by number: first the flips of single bits, then mutations."""
+    """All cases by number: below 0 the files as they are, then the flips of single bits, then mutations."""
 
     def __init__(self, seeds: list[Seed], every: int, mutations: int, seed: int) -> None:
         self.seeds = seeds
@@ -51,10 +51,16 @@ class Plan:
         self._flips = [flips(one) for one in seeds]
         self._ends = list(accumulate(map(len, self._flips)))
         self.flips = self._ends[-1]
-        self.cases = [*range(0, self.flips, every), *range(self.flips, self.flips + mutations)]
+        self.cases = [
+            *range(-len(seeds), 0),
+            *range(0, self.flips, every),
+            *range(self.flips, self.flips + mutations),
+        ]
 
     def case(self, index: int) -> tuple[Seed, bytes]:
         """What a case is made from, and the changed content."""
+        if index < 0:
+            return self.seeds[index], self.seeds[index].content
         if index < self.flips:
             place = bisect.bisect_right(self._ends, index)
             seed = self.seeds[place]

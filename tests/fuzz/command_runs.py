@@ -205,7 +205,21 @@ def complaint(command: Command, case: Case, result: Result) -> str:
         return f"a failure in {len(lines)} lines"
     if result.status == 1 and not lines and not result.stdout:
         return "status 1 without a word"
-    return _bad_output(command, case, result)
+    return _refusal(command, case, result) or _bad_output(command, case, result)
+
+
+def _refusal(command: Command, case: Case, result: Result) -> str:
+    """What a command says of a file as it was made that it should take; nothing for nothing."""
+    form, has_records = case.seed.format, bool(case.seed.logical)
+    is_taken = {
+        **dict.fromkeys(("hash", "explain", "diff"), has_records),
+        **dict.fromkeys(("inspect", "validate"), form == "Kiln columns"),
+        "export": False,  # of what has one column of tensors; others are refused
+        "import": form == "tensor files",
+    }
+    if case.index >= 0 or result.status == 0 or not is_taken.get(command.name, True):
+        return ""
+    return f"a sound file is refused: {result.status} {result.stdout[:100]!r} {result.stderr[:200]}"
 
 
 def _bad_output(command: Command, case: Case, result: Result) -> str:

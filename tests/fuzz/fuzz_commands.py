@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import logging
 import multiprocessing
 import os
 import re
@@ -146,6 +147,7 @@ def run(plan: Plan, report: Report, workers: int, folder: Path) -> None:
     at_work: dict[int, tuple[int, Task]] = {}  # by process
     free = list(range(workers))
     gc.freeze()
+    said = time.monotonic()
     while waiting or at_work:
         while waiting and free:
             slot, task = free.pop(), waiting.pop()
@@ -157,6 +159,9 @@ def run(plan: Plan, report: Report, workers: int, folder: Path) -> None:
         follow_up = _ended(plan, task, status, logs[slot], report)
         if follow_up is not None:
             waiting.append(follow_up)
+        if time.monotonic() - said > 60:
+            said = time.monotonic()
+            print(f"{len(waiting) * CASES_A_PROCESS // 2:,} cases to come", file=sys.stderr, flush=True)
 
 
 def _forked(plan: Plan, task: Task, folder: Path, shared: Path, log: Path) -> int:
@@ -201,6 +206,7 @@ def _ended(plan: Plan, task: Task, status: int, log: Path, report: Report) -> Ta
 def _make_seeds(shared: Path) -> list[Seed]:
     from fuzz import seed_files
 
+    logging.disable()  # of what kiln_arrow says of a column that is broken on purpose
     seed_files.write_root(shared / "root")
     seeds = seed_files.seeds(shared / "root")
     for seed in seeds:

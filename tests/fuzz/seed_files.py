@@ -201,10 +201,11 @@ def write_root(folder: Path) -> None:
     (folder / "sub").mkdir(parents=True)
     (folder / "a.parquet").write_bytes(parquet(_tables()[0]))
     (folder / "sub" / "b.arrows").write_bytes(ipc_stream(_tables()[1]))
-    (folder / "note.txt").write_bytes(b"no records\n")
+    for name in ("note.txt", "back\\slash.txt"):
+        (folder / name).write_bytes(b"no records\n")
 
 
-def _manifests(root: Path) -> list[bytes]:
+def _manifests(root: Path) -> list[tuple[bytes, tuple[str, ...]]]:
     sub = root / "sub"
     texts = [
         Manifest.create(root).dumps(),
@@ -217,12 +218,13 @@ def _manifests(root: Path) -> list[bytes]:
     whole = [json.loads(text) for text in texts]
     few = {**whole[0], "files": whole[0]["files"][:1]}
     return [
-        *(text.encode() for text in texts),
-        json.dumps(whole[1]).encode(),
-        json.dumps(whole[3], indent=1, sort_keys=True).encode(),
-        json.dumps(few).encode(),
-        json.dumps({**few, "made_by": ["somebody", {"else": None}]}).encode(),
-        json.dumps(whole[3]).replace("sub/b", "s\\u0075b/b").encode("utf-8-sig"),
+        *((text.encode(), ()) for text in texts[:3]),
+        (json.dumps(whole[1]).encode(), ()),
+        *((text.encode(), ("--no-extra",)) for text in texts[3:]),
+        (json.dumps(whole[3], indent=1, sort_keys=True).encode(), ("--no-extra",)),
+        (json.dumps(few).encode(), ("--no-extra",)),
+        (json.dumps({**few, "made_by": ["somebody", {"else": None}]}).encode(), ("--no-extra",)),
+        (json.dumps(whole[3]).replace("sub/b", "s\\u0075b/b").encode("utf-8-sig"), ("--no-extra",)),
     ]
 
 
@@ -237,8 +239,8 @@ def _lists(root: Path) -> list[tuple[bytes, tuple[str, ...]]]:
         ("".join(f"{value}  {name}\n" for name, value in sums.items()).encode(), ()),
         ("".join(f"{value[5:]}  {name}\n" for name, value in sums.items()).encode(), bare),
         ("".join(f"{value[5:]} *{name}\r\n" for name, value in sums.items()).encode(), bare),
-        (f"\\{sums['note.txt'][5:]}  note\\\\.txt\n".encode(), bare),
-        (f"{sums['note.txt'][5:]}  note.txt".encode(), (*bare, "--extra")),
+        (f"\\{sums['note.txt'][5:]}  back\\\\slash.txt\n".encode(), bare),
+        (f"{sums['note.txt'][5:]}  note.txt".encode(), (*bare, "--no-extra")),
         ("".join(f"{line}\n" for line in lines).encode(), ()),
         (json.dumps({"path": names[0], "physical": sums[names[0]], "row_count": 3}).encode(), ()),
         (f"# a comment\n{records[names[0]]}  {names[0]}\n\n".encode(), ("--json",)),
@@ -257,7 +259,7 @@ def seeds(root: Path) -> list[Seed]:
         *(("IPC, compressed", ".arrow", content, None) for content in _compressed_files()),
         *(("Kiln columns", ".kiln", content, None) for content in _kiln_files()),
         *(("tensor files", suffix, content, None) for suffix, content in _tensor_files()),
-        *(("manifests", ".json", content, ()) for content in _manifests(root)),
+        *(("manifests", ".json", content, options) for content, options in _manifests(root)),
         *(("lists", ".txt", content, options) for content, options in _lists(root)),
     ]
     return [_seed(number, *one) for number, one in enumerate(contents)]
