@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import lzma
 import os
+import struct
+import warnings
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -24,6 +29,14 @@ _NPY = ".npy"
 
 # Deflate makes nothing more than about a thousand times smaller, so that a claim of more is none to allocate on.
 _LARGEST_DEFLATION = 1040
+
+# What zipfile, the decompressors under it and NumPy raise of an archive that is broken. bzip2 says so by an OSError
+# without a number, and a place before the file's start is an invalid argument.
+_BROKEN_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(ValueError, EOFError, NotImplementedError, RuntimeError, MemoryError),
+)
+_ERRNO_OF_BROKEN_ARCHIVES = (None, errno.EINVAL)
 
 _DTYPE_OF_SAFETENSORS = {
     "BOOL": "bool",
@@ -71,7 +84,11 @@ def _read_npz(path: Path) -> list[tuple[str, NDArray[Any]]]:
                 name = member.filename.removesuffix(_NPY)
                 with archive.open(member) as file:
                     tensors.append((name, _read_npy(file, member, size)))
-    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, MemoryError) as error:
+    except OSError as error:
+        if error.errno not in _ERRNO_OF_BROKEN_ARCHIVES:
+            raise
+        raise ExchangeError(f"it is no .npz file: {error.strerror or error}") from error
+    except _BROKEN_ARCHIVE as error:
         if isinstance(error, ExchangeError):
             raise
         raise ExchangeError(f"it is no .npz file: {error}") from error
@@ -83,7 +100,9 @@ def _read_npy(file: Any, member: zipfile.ZipInfo, archive_size: int) -> NDArray[
     read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read_header is None:
         raise ExchangeError(f"expected a plain array under {shown(member.filename)}, found .npy version {version}")
-    shape, is_fortran, dtype = read_header(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy warns of headers that Python 2 wrote, and reads them
+        shape, is_fortran, dtype = read_header(file)
     if from_numpy(dtype) is None:
         raise ExchangeError(f"expected a dtype that directories have under {shown(member.filename)}, found {dtype}")
     count = 1
