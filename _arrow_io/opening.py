@@ -159,6 +159,19 @@ class InputFile:
     def close(self) -> None:
         """Do nothing: whoever opened the file closes it, also when pyarrow thinks it is done with it."""
 
+    def changed_at(self) -> int | None:
+        """Return when a local file changed last, in nanoseconds; None where nothing tells.
+
+        That is the system's own time, which nobody can put back. More than the content changes it: links and rights.
+        """
+        if isinstance(self._file, RemoteFile) or os.name == "nt":  # there it is the time of creation
+            return None
+        try:
+            status = os.fstat(self._file.fileno())
+        except (OSError, AttributeError):  # a file object without a descriptor
+            return None
+        return status.st_ctime_ns if stat.S_ISREG(status.st_mode) else None
+
     def require_unchanged(self) -> None:
         """Refuse a file whose length or modification time is not what it was when it was opened.
 

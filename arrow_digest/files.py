@@ -17,9 +17,10 @@ from arrow_digest.columns import thread_count
 from arrow_digest.errors import ArrowDigestError, WorkerError
 from arrow_digest.executors import run_each, started
 from arrow_digest.folder import path_names
-from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.rereading import read_twice
 from arrow_digest.shared import hash_shared
 
 __all__ = [
@@ -93,22 +94,27 @@ def hash_file(
             os.fsdecode(path), executor, function, thread_count(threads or 1), validity, progress, int96_unit
         )
     count = thread_count(threads)
-    with open_path(path, int96_unit=int96_unit) as file:
-        require_two_passes(file)
-        meter = Meter(progress, file, passes=2)
-        physical, byte_length = digest_bytes(file, file.name, chosen.new(count), meter.tell)
-        file.require_unchanged()
-        file.seek(0)
-        meter.finish_pass()
-        digest = digest_records(file, function, count, validity, meter)
-        return FileHash(
-            path=file.name,
-            byte_length=byte_length,
-            row_count=digest.row_count,
-            physical=Multihash(chosen.code, physical),
-            logical=digest.multihash(),
-            columns=digest.columns(),
-        )
+    with open_path(path, int96_unit=int96_unit) as opened:
+        require_two_passes(opened)
+        return read_twice(opened, lambda file: _hash_twice(file, chosen, count, validity, progress))
+
+
+def _hash_twice(
+    file: InputFile, chosen: DigestFunction, threads: int, validity: bool, progress: Progress | None
+) -> FileHash:
+    meter = Meter(progress, file, passes=2)
+    physical, byte_length = digest_bytes(file, file.name, chosen.new(threads), meter.tell)
+    file.seek(0)
+    meter.finish_pass()
+    digest = digest_records(file, chosen.name, threads, validity, meter)
+    return FileHash(
+        path=file.name,
+        byte_length=byte_length,
+        row_count=digest.row_count,
+        physical=Multihash(chosen.code, physical),
+        logical=digest.multihash(),
+        columns=digest.columns(),
+    )
 
 
 def hash_files(

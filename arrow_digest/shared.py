@@ -5,9 +5,10 @@ The digests of the leaves combine to the hash, see "Record batches" of the arrow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -22,6 +23,7 @@ from arrow_digest.executors import run_each
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash, logical_code
 from arrow_digest.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.rereading import merge_marks, read_marked
 from arrow_digest.schema import FlatSchema, flatten
 from arrow_digest.sources import read_records
 
@@ -46,9 +48,10 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Done:
-    """What came of a task, and the state of the file that it read."""
+    """What came of a task; the state of the file that it read, and what tells the bytes that were read."""
 
     state: object
+    marks: Mapping[int, bytes]
     digest: bytes
     length: int
     columns: tuple[ColumnDigest, ...] = ()
@@ -70,10 +73,10 @@ def hash_shared(
     chosen = digest_function(function)
     with open_path(path, int96_unit=int96_unit) as file:
         require_two_passes(file)
-        parts, flat = _parts(file)
+        (parts, flat), marks = read_marked(file, _parts)
         tasks = [_Task(path, function, is_physical=True)]
         tasks += [_Task(path, function, threads, validity, int96_unit=int96_unit, leaves=leaves) for leaves in parts]
-        physical, *logical = _results(tasks, executor, file, progress)
+        physical, *logical = _results(tasks, executor, file, dict(marks), progress)
         columns = _in_order(parts, logical)
         digest = logical[0].digest if flat is None else combine(flat, [column.digest for column in columns], chosen)
         return FileHash(
@@ -113,13 +116,15 @@ def _balanced(sizes: Sequence[int]) -> list[tuple[int, ...]]:
     return [tuple(sorted(part)) for part in parts if part]
 
 
-def _results(tasks: list[_Task], executor: Executor, file: InputFile, progress: Progress | None) -> list[_Done]:
+def _results(
+    tasks: list[_Task], executor: Executor, file: InputFile, marks: dict[int, bytes], progress: Progress | None
+) -> list[_Done]:
     results = []
     size = file.seekable_size or 0
     for task, result in run_each(_perform, tasks, executor, lambda task: task.path):
         if isinstance(result, ArrowDigestError):
             raise result
-        if result.state != file.state:
+        if result.state != file.state or not merge_marks(marks, result.marks):
             raise UnreadableError(task.path, "changed", "it is not the same file for every worker")
         results.append(result)
         if progress is not None:
@@ -130,14 +135,19 @@ def _results(tasks: list[_Task], executor: Executor, file: InputFile, progress: 
 def _perform(task: _Task) -> _Done | ArrowDigestError:
     try:
         with open_path(task.path, int96_unit=task.int96_unit) as file:
-            meter = Meter(None, file, passes=1)
-            if task.is_physical:
-                hasher = digest_function(task.function).new(task.threads)
-                return _Done(file.state, *digest_bytes(file, file.name, hasher))
-            digest = digest_records(file, task.function, task.threads, task.validity, meter, task.leaves)
-            return _Done(file.state, digest.digest(), digest.row_count, digest.columns())
+            (digest, length, columns), marks = read_marked(file, partial(_digest, task))
+            return _Done(file.state, marks, digest, length, columns)
     except ArrowDigestError as error:
         return error
+
+
+def _digest(task: _Task, file: InputFile) -> tuple[bytes, int, tuple[ColumnDigest, ...]]:
+    if task.is_physical:
+        hasher = digest_function(task.function).new(task.threads)
+        return (*digest_bytes(file, file.name, hasher), ())
+    meter = Meter(None, file, passes=1)
+    digest = digest_records(file, task.function, task.threads, task.validity, meter, task.leaves)
+    return digest.digest(), digest.row_count, digest.columns()
 
 
 def _in_order(parts: list[tuple[int, ...] | None], results: list[_Done]) -> tuple[ColumnDigest, ...]:

@@ -7,7 +7,8 @@ records were written in another way.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -28,7 +29,9 @@ from arrow_digest.errors import (
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.rereading import read_twice
 from arrow_digest.retyping import retyped_leaves, was_only_retyped
+from arrow_digest.soundness import is_about_the_content
 from arrow_digest.sources import read_producer
 
 __all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
@@ -102,7 +105,7 @@ class Verification:
     reason: str
     changes: tuple[ColumnChange, ...] = ()
     weak_columns: tuple[tuple[str, ...], ...] = ()
-    error: ArrowDigestError | None = None
+    error: ArrowDigestError | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -125,6 +128,7 @@ def verify(
     logical: Multihash | str | bytes | None = None,
     row_count: int | None = None,
     byte_length: int | None = None,
+    every_claim: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
@@ -132,14 +136,18 @@ def verify(
     """Return whether a source is what it is expected to be.
 
     The physical hash is compared first. If it is equal, the file is `IDENTICAL`, and its records are not hashed; a row
-    count that contradicts them makes it `DIFFERENT`. Otherwise the logical hash and the row count are compared.
+    count or a length that contradicts it makes it `DIFFERENT`. Otherwise the logical hash and the row count are
+    compared. A file whose bytes differ, and that holds no sound records, is `DIFFERENT` too.
 
     Args:
         source: A path, a URI that fsspec opens, or anything that exports Arrow records, which has a logical hash only.
         physical: The expected hash of the bytes.
         logical: The expected arrow0 hash of the records.
         row_count: The expected number of rows.
-        byte_length: The expected length. Where it differs, the bytes differ, and they are not read to know that.
+        byte_length: The expected length. Where it differs, the bytes differ; without a logical hash they are not read
+            to know that.
+        every_claim: True to compare the logical hash even where the bytes are identical. One that contradicts them
+            makes the file `DIFFERENT`.
         threads: How many threads to use; None for every core.
         progress: Called with the bytes done and the bytes to do.
         int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
@@ -167,7 +175,9 @@ def verify(
     if expected.physical is None and expected.logical is None:
         raise ExpectationError("nothing", "nothing to verify: expected a physical or a logical hash to compare with")
     if isinstance(source, (str, os.PathLike)):
-        return verify_file(source, expected, threads=threads, progress=progress, int96_unit=int96_unit)
+        return verify_file(
+            source, expected, every_claim=every_claim, threads=threads, progress=progress, int96_unit=int96_unit
+        )
     if expected.physical is not None or expected.byte_length is not None:
         message = f"a {type(source).__name__} has no bytes of a file: expected a path, or a logical hash only"
         raise ExpectationError("source", message)
@@ -201,6 +211,7 @@ def verify_file(
     path: str | os.PathLike[str],
     expected: FileFacts,
     *,
+    every_claim: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
@@ -212,6 +223,7 @@ def verify_file(
     Args:
         path: A path or URI.
         expected: What is recorded; at least one of the hashes.
+        every_claim: True to compare the logical hash even where the bytes are identical.
         threads: How many threads to use; None for every core.
         progress: Called with the bytes done and the bytes to do.
         int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
@@ -220,8 +232,11 @@ def verify_file(
     name = os.fsdecode(path)
     count = thread_count(threads)
     try:
-        with open_path(path, int96_unit=int96_unit) as file:
-            return _Verifier(file, expected, count, progress).verify()
+        with open_path(path, int96_unit=int96_unit) as opened:
+            if expected.physical is None or (expected.logical is None and expected.row_count is None):
+                return _Verifier(opened, expected, every_claim, count, progress).verify()
+            require_two_passes(opened)
+            return read_twice(opened, lambda file: _Verifier(file, expected, every_claim, count, progress).verify())
     except ArrowDigestError as error:
         return failed(name, expected, error)
 
@@ -251,9 +266,12 @@ def _verify_producer(source: Any, expected: FileFacts, threads: int) -> Verifica
 class _Verifier:
     """One open file, compared with what is recorded of it."""
 
-    def __init__(self, file: InputFile, expected: FileFacts, threads: int, progress: Progress | None) -> None:
+    def __init__(
+        self, file: InputFile, expected: FileFacts, every_claim: bool, threads: int, progress: Progress | None
+    ) -> None:
         self._file = file
         self._expected = expected
+        self._every_claim = every_claim
         self._threads = threads
         self._found = FileFacts(byte_length=file.seekable_size)
         passes = (expected.physical is not None) + (expected.logical is not None)
@@ -262,51 +280,73 @@ class _Verifier:
     def verify(self) -> Verification:
         """Return the result; errors of reading are raised unless they come after a hash that settles the matter."""
         expected, file = self._expected, self._file
-        if expected.physical is not None:
-            if expected.logical is not None:
-                require_two_passes(file)
-            if self._bytes_are_equal(expected.physical):
-                return self._identical()
-            if expected.logical is None:
-                return self._result(Status.DIFFERENT, self._how_bytes_differ())
+        if expected.physical is None:
+            return self._guarded(self._verify_records)
+        if expected.logical is None and expected.byte_length not in (None, file.seekable_size or expected.byte_length):
+            return self._result(Status.DIFFERENT, self._how_bytes_differ())
+        if self._bytes_are_equal(expected.physical):
+            return self._verify_other_claims()
+        if expected.logical is None:
+            return self._result(Status.DIFFERENT, self._how_bytes_differ())
+        result = self._guarded(self._verify_records)
+        if result.error is None:
+            return result
+        if is_about_the_content(result.error):
+            reason = f"{self._how_bytes_differ()}, and these hold no sound records: {result.reason}"
+            return replace(result, status=Status.DIFFERENT, reason=reason)
+        return replace(result, reason=f"{self._how_bytes_differ()}, and of the records: {result.reason}")
+
+    def _guarded(self, step: Callable[[], Verification]) -> Verification:
+        """Return the result of a step, or what came in its way."""
         try:
-            with guarding(file):
-                return self._verify_records()
+            with guarding(self._file):
+                return step()
         except ArrowDigestError as error:
-            result = failed(file.name, expected, error, self._found)
-            if expected.physical is None or result.status is Status.MISSING:
-                return result
-            return replace(result, reason=f"{self._how_bytes_differ()}, and of the records: {result.reason}")
+            return failed(self._file.name, self._expected, error, self._found)
 
     def _bytes_are_equal(self, physical: Multihash) -> bool:
-        lengths = (self._expected.byte_length, self._file.seekable_size)
-        if None not in lengths and lengths[0] != lengths[1]:
-            self._meter.finish_pass()
-            return False
         function = digest_function(physical.function.name)
         digest, length = digest_bytes(self._file, self._file.name, function.new(self._threads), self._meter.tell)
         self._file.require_unchanged()
         self._meter.finish_pass()
         self._found = replace(self._found, physical=Multihash(function.code, digest), byte_length=length)
-        return digest == physical.digest and self._expected.byte_length in (None, length)
+        return digest == physical.digest
 
-    def _identical(self) -> Verification:
-        recorded = self._expected.row_count
-        if recorded is not None:
-            try:
-                with guarding(self._file):
-                    self._file.seek(0)
-                    rows = count_rows(self._file)
-            except ArrowDigestError as error:
-                result = failed(self._file.name, self._expected, error, self._found)
-                return replace(
-                    result, reason=f"the bytes are identical, but its rows cannot be counted: {result.reason}"
-                )
-            self._found = replace(self._found, row_count=rows)
-            if rows != recorded:
-                reason = f"inconsistent record: the bytes are identical, and hold {rows:,} rows instead of {recorded:,}"
-                return self._result(Status.DIFFERENT, reason)
+    def _verify_other_claims(self) -> Verification:
+        """Return what came of a file with the expected bytes: a claim that contradicts them is no match."""
+        expected, found = self._expected, self._found
+        if expected.byte_length not in (None, found.byte_length):
+            return self._inconsistent(f"are {found.byte_length:,} instead of {expected.byte_length:,}")
+        for is_claimed, step in (
+            (expected.row_count is not None, self._verify_row_count),
+            (expected.logical is not None and self._every_claim, self._verify_logical_claim),
+        ):
+            result = self._guarded(step) if is_claimed else None
+            if result is not None and result.error is not None:
+                reason = f"the bytes are identical, but not all that is expected can be compared: {result.reason}"
+                return replace(result, reason=reason)
+            if result is not None and not result.passed:
+                return result
         return self._result(Status.IDENTICAL, "the same bytes")
+
+    def _verify_row_count(self) -> Verification:
+        self._file.seek(0)
+        rows = count_rows(self._file)
+        self._found = replace(self._found, row_count=rows)
+        if rows != self._expected.row_count:
+            return self._inconsistent(f"hold {rows:,} rows instead of {self._expected.row_count:,}")
+        return self._result(Status.IDENTICAL, "the same bytes")
+
+    def _verify_logical_claim(self) -> Verification:
+        self._verify_records()
+        if self._found.logical != self._expected.logical:
+            hashes = f"expected {self._expected.logical}, found {self._found.logical}"
+            return self._inconsistent(f"hold records with another logical hash ({hashes})")
+        return self._result(Status.IDENTICAL, "the same bytes")
+
+    def _inconsistent(self, contradiction: str) -> Verification:
+        reason = f"inconsistent record: the bytes are identical, and {contradiction}"
+        return self._result(Status.DIFFERENT, reason)
 
     def _how_bytes_differ(self) -> str:
         expected, found = self._expected, self._found

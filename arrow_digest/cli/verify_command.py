@@ -43,8 +43,8 @@ def verify_command(
 ) -> int:
     """Say whether FILE is what it is expected to be, byte for byte or record for record.
 
-    The bytes are compared first; if they are equal, the records are not hashed. A length that differs matters only
-    where the records are not asked for.
+    The bytes are compared first. If they are equal, whatever else is expected has to agree with them; if they are not,
+    the same records in other bytes are equivalent.
     """
     if file == "-":
         raise click.UsageError("verify needs a file; to check a list of files from standard input use check -")
@@ -57,6 +57,7 @@ def verify_command(
             logical=_expected(logical, function, "--logical"),
             row_count=row_count,
             byte_length=byte_length,
+            every_claim=True,
             threads=threads,
             progress=bar.follow(file),
             int96_unit=int96_unit,

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import _arrow_io.opening
+import arrow_digest.passes
+import arrow_digest.rereading
 from arrow_digest import (
     ArrowDigestError,
     ExpectationError,
@@ -100,7 +102,41 @@ def test_a_length_that_differs_settles_the_physical_question_without_reading(pat
     assert result.found.byte_length == path.stat().st_size
     assert result.found.physical is None
     assert "expected 1 bytes" in str(result)
-    assert verify(path, physical=expected, byte_length=1, logical=logical_hash(path)).status is Status.EQUIVALENT
+
+
+def test_claims_that_contradict_identical_bytes_are_an_inconsistent_record(path, tmp_path):
+    (tmp_path / "other").write_bytes(parquet(TABLE, compression="gzip"))
+    physical, logical = physical_hash(path), logical_hash(path)
+    wrong = logical_hash(pa.table({"another": [1]}))
+    for claims in ({"byte_length": 1}, {"byte_length": 1, "row_count": 40}):
+        result = verify(path, physical=physical, logical=logical, **claims)
+        assert (result.status, "inconsistent record" in str(result)) == (Status.DIFFERENT, True)
+        result = verify(tmp_path / "other", physical=physical, logical=logical, **claims)
+        assert result.status is Status.EQUIVALENT
+    result = verify(path, physical=physical, logical=wrong, every_claim=True)
+    assert (result.status, result.found.logical) == (Status.DIFFERENT, logical)
+    assert "inconsistent record" in str(result)
+    assert verify(path, physical=physical, logical=logical, every_claim=True).status is Status.IDENTICAL
+    for claims, status in (
+        (["--logical", wrong], 1),
+        (["--logical", logical, "--bytes", "1"], 1),
+        (["--bytes", "1"], 1),
+        (["--rows", "41"], 1),
+        (["--logical", logical, "--rows", "40", "--bytes", path.stat().st_size], 0),
+    ):
+        result = command(path, "--physical", str(physical), *map(str, claims))
+        assert (result.returncode, b"identical: the same bytes" in result.stdout) == (status, status == 0)
+
+
+def test_a_logical_hash_that_cannot_be_compared_does_not_read_as_ok(tmp_path):
+    for name, content, status in (
+        ("text", b"no Arrow data", Status.UNREADABLE),
+        ("map", ipc_stream(pa.table({"m": pa.array([], pa.map_(pa.int8(), pa.int8()))})), Status.UNSUPPORTED),
+    ):
+        (tmp_path / name).write_bytes(content)
+        physical = physical_hash(tmp_path / name)
+        result = verify(tmp_path / name, physical=physical, logical=logical_hash(TABLE), every_claim=True)
+        assert (result.status, result.found.physical) == (status, physical)
 
 
 def test_a_difference_says_what_was_expected_and_found(path):
@@ -216,10 +252,84 @@ def test_broken_records_behind_other_bytes_say_both(tmp_path, path):
     cut = tmp_path / "cut"
     cut.write_bytes(path.read_bytes()[:-1])
     result = verify(cut, physical=physical_hash(path), logical=logical_hash(path))
-    assert result.status is Status.UNREADABLE
+    assert result.status is Status.DIFFERENT
     assert "the bytes differ" in str(result)
     assert "cut short" in str(result)
+    assert result.error.rule == "truncated"
     assert result.found.physical == physical_hash(cut)
+
+
+LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 3\n"
+
+
+NOT_SOUND = [
+    b"",
+    b"a,b\n1,2\n",
+    LFS_POINTER,
+    bytes(2000),
+    parquet(TABLE)[:-1],
+    parquet(TABLE)[:100],
+    parquet(TABLE)[1:],
+    ipc_stream(TABLE)[:-8],
+    ipc_stream(TABLE) + b"more",
+    ipc_file(TABLE)[:-6],
+    ipc_stream(TABLE, use_legacy_format=True)[:-4],
+    parquet(TABLE).replace(b"PAR1", b"PAR2"),
+]
+
+
+@pytest.mark.parametrize("content", NOT_SOUND, ids=map(str, range(len(NOT_SOUND))))
+@pytest.mark.parametrize("length", [True, False])
+def test_a_file_whose_bytes_differ_and_that_is_no_sound_data_now_is_different(content, length, tmp_path, facts):
+    (tmp_path / "f").write_bytes(content)
+    expected = facts if length else FileFacts(facts.physical, facts.logical)
+    result = verify_file(tmp_path / "f", expected)
+    assert result.status is Status.DIFFERENT
+    assert "the bytes differ" in str(result)
+    assert isinstance(result.error, UnreadableError)
+    assert pickle.loads(pickle.dumps(result)).status is Status.DIFFERENT
+
+
+def test_a_file_whose_bytes_differ_and_that_cannot_be_read_here_is_unreadable(tmp_path, facts, monkeypatch):
+    (tmp_path / "encrypted").write_bytes(b"PARE" + bytes(20) + b"PARE")
+    result = verify_file(tmp_path / "encrypted", facts)
+    assert (result.status, result.error.rule) == (Status.UNREADABLE, "encrypted")
+    assert "the bytes differ" in str(result)
+    step = arrow_digest.passes.digest_records
+
+    def failing(*arguments):
+        raise UnreadableError("f", "io", "the disk is gone")
+
+    (tmp_path / "f").write_bytes(parquet(TABLE, compression="gzip"))
+    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_records", failing)
+    result = verify_file(tmp_path / "f", facts)
+    assert (result.status, result.error.rule) == (Status.UNREADABLE, "io")
+    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_records", step)
+    assert verify_file(tmp_path / "f", facts).status is Status.EQUIVALENT
+
+
+def test_a_failure_of_the_disk_in_the_second_reading_is_no_difference(tmp_path, facts, monkeypatch):
+    (tmp_path / "f").write_bytes(parquet(TABLE, compression="gzip"))
+    fetch, calls = arrow_digest.rereading._Blocks._fetch, []
+
+    def fail(self, start, size):
+        calls.append(start)
+        if len(calls) > 1:
+            self._file = Failing()
+        return fetch(self, start, size)
+
+    class Failing:
+        name = "f"
+
+        def seek(self, offset):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(arrow_digest.rereading, "_MOST_KEPT", -1)
+    monkeypatch.setattr(arrow_digest.rereading, "_RECENT_BYTES", 0)
+    monkeypatch.setattr(_arrow_io.opening.InputFile, "changed_at", lambda _: None)
+    monkeypatch.setattr(arrow_digest.rereading._Blocks, "_fetch", fail)
+    result = verify_file(tmp_path / "f", facts)
+    assert (result.status, result.error.rule) == (Status.UNREADABLE, "io")
 
 
 def test_a_wrong_page_checksum_is_unreadable(tmp_path):
