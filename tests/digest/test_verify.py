@@ -325,6 +325,7 @@ def test_a_failure_of_the_disk_in_the_second_reading_is_no_difference(tmp_path, 
             raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(arrow_digest.rereading, "_MOST_KEPT", -1)
+    monkeypatch.setattr(arrow_digest.rereading, "_LEAST_BLOCK", 64)
     monkeypatch.setattr(arrow_digest.rereading, "_RECENT_BYTES", 0)
     monkeypatch.setattr(_arrow_io.opening.InputFile, "changed_at", lambda _: None)
     monkeypatch.setattr(arrow_digest.rereading._Blocks, "_fetch", fail)
