@@ -14,6 +14,7 @@ from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.dtypes import DTYPES, DType, from_numpy
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
 from kiln_arrow.layout import MAX_RANK, U32_END, U64_END, overflowing_dim
+from kiln_arrow.stated import require_stated, stated_dtypes
 
 
 @dataclass(frozen=True, init=False)
@@ -45,6 +46,8 @@ class Opaque:
         object.__setattr__(self, "dtype", np.dtype(dtype))
         object.__setattr__(self, "shape", tuple(shape))
         object.__setattr__(self, "layout", layout)
+        if isinstance(data, np.ma.MaskedArray):
+            raise KilnError("masked", "expected a payload without a mask, found a masked array")
         object.__setattr__(self, "data", readable_bytes(data))
 
     def __reduce__(self) -> tuple[type[Opaque], tuple[Any, ...]]:  # a memoryview cannot be pickled
@@ -151,15 +154,22 @@ def as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
     if torch is not None and isinstance(tensor, getattr(torch, "Tensor", ())):
         return _from_torch(tensor, torch, index, name)
     try:
-        array = np.asanyarray(tensor) if hasattr(tensor, "__array__") else None
+        is_array = hasattr(tensor, "__array__")
+        stated = stated_dtypes(tensor, index, name) if is_array else None
+        array = np.asanyarray(tensor) if is_array else None
+    except KilnError:
+        raise
     except Exception as error:  # a foreign __array__ may raise anything
         sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {shown(error)}"
         raise KilnError("array", sentence, None, index, name) from error
-    if array is None:
+    if array is None or stated is None:
         raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
-    if isinstance(array, np.ma.MaskedArray):  # as given, or as __array__ returned it
-        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
-    return np.asarray(array)
+    if array is not tensor and isinstance(array, np.ndarray):
+        stated_dtypes(array, index, name)  # what __array__ returned may have a mask
+    array = np.asarray(array)
+    if from_numpy(array.dtype) is not None:  # else it is refused for its dtype
+        require_stated(array, stated, tensor, index, name)
+    return array
 
 
 def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArray[Any]:
@@ -171,6 +181,8 @@ def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArra
     dtype = _FROM_TORCH.get(str(tensor.dtype))
     if dtype is None:
         raise _refused_dtype(f"found {tensor.dtype}", index, name)
+    if hasattr(tensor, "get_mask"):  # torch.masked.MaskedTensor
+        raise KilnError("masked", "expected a tensor without a mask, found a masked tensor", None, index, name)
     # NumPy has no bf16 or f8 from torch, so every dtype goes over as bytes, one way for all.
     plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
     raw: NDArray[Any] = plain.flatten().view(torch.uint8).numpy()

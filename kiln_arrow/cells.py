@@ -13,11 +13,24 @@ from numpy.typing import NDArray
 from kiln_arrow.decoder import Front
 from kiln_arrow.directory import read_whole
 from kiln_arrow.errors import KilnError
-from kiln_arrow.extension import FRAME, TENSORS, buffer_view, check_structure, is_kiln, name_of, without_text
-from kiln_arrow.frame import unframe
-
-# A binary view of up to this many bytes holds them itself, after its length.
-_INLINE_VIEW, _INLINE_AT, _VIEW_SIZE = 12, 4, 16
+from kiln_arrow.extension import FRAME, TENSORS, buffer_view, is_kiln, name_of
+from kiln_arrow.frame import Form, form_of
+from kiln_arrow.limits import Budget
+from kiln_arrow.structure import (
+    Slots,
+    all_slots,
+    bytes_places,
+    children_of,
+    has_items,
+    is_encoded,
+    item_slots,
+    list_places,
+    looked_up,
+    refused,
+    require_depth,
+    require_lengths,
+    without_nulls,
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class Cells:
         starts: int64[n], where each cell begins in its buffer.
         lengths: int64[n], how many bytes it has.
         valid: bool[n], or None where no cell is null. Lengths and starts of nulls say nothing.
+        may_repeat: Whether several cells may be the same bytes.
     """
 
     buffers: list[memoryview]
@@ -37,9 +51,19 @@ class Cells:
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     valid: NDArray[np.bool_] | None
+    may_repeat: bool = False
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def null_count(self) -> int:
+        """How many cells are null."""
+        return 0 if self.valid is None else len(self) - int(np.count_nonzero(self.valid))
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Returns the bytes of each cell, 0 for a null."""
+        return self.lengths if self.valid is None else np.where(self.valid, self.lengths, 0)
 
     def __iter__(self) -> Iterator[memoryview | None]:
         """Yields the bytes of each cell, None for a null."""
@@ -49,49 +73,60 @@ class Cells:
             for start, end in zip(self.starts.tolist(), ends.tolist(), strict=True):
                 yield buffer[start:end]
             return
+        for place in self.places():
+            if place is None:
+                yield None
+            else:
+                index, start, length = place
+                yield self.buffers[index][start : start + length]
+
+    def places(self) -> Iterator[tuple[int, int, int] | None]:
+        """Yields buffer, start and length of each cell, None for a null: equal where two cells are the same bytes."""
         which = np.zeros(len(self), np.int64) if self.which is None else self.which
         valid = np.ones(len(self), np.bool_) if self.valid is None else self.valid
         rows = (which.tolist(), self.starts.tolist(), self.lengths.tolist(), valid.tolist())
         for index, start, length, present in zip(*rows, strict=True):
-            yield self.buffers[index][start : start + length] if present else None
+            yield (index, start, length) if present else None
+
+    def side_by_side(self, budget: Budget) -> Cells:
+        """Returns the same cells copied to one buffer, one after another, nulls without bytes."""
+        sizes = self.sizes()
+        require_room(self, budget)
+        data = b"".join([data for data in self if data is not None])
+        return Cells([memoryview(data)], None, np.cumsum(sizes) - sizes, sizes, self.valid)
 
 
-def cells_of(storage: pa.Array) -> Cells:
-    """Returns the cells of a binary, large_binary or binary_view array whose structure was checked."""
-    valid = None if storage.null_count == 0 else storage.is_valid().to_numpy(zero_copy_only=False)
-    buffers, count, first = storage.buffers(), len(storage), storage.offset
-    if count == 0:
-        nothing: NDArray[np.int64] = np.zeros(0, np.int64)
-        return Cells([memoryview(b"")], None, nothing, nothing, None)
-    if storage.type == pa.binary_view():
-        return _view_cells(buffers, count, first, valid)
-    dtype: np.dtype[Any] = np.dtype("<i4" if storage.type == pa.binary() else "<i8")
-    offsets: NDArray[Any] = np.frombuffer(buffer_view(buffers[1]), dtype, count + 1, first * dtype.itemsize)
-    starts = offsets[:-1].astype(np.int64)
-    return Cells([buffer_view(buffers[2])], None, starts, offsets[1:] - starts, valid)
+def require_room(cells: Cells, budget: Budget) -> None:
+    """Counts the bytes that cells take when each is written out, beyond those of the buffers that they share.
+
+    Raises:
+        KilnError: More than the limit; rule `expansion`.
+    """
+    # As a float, which does not wrap.
+    total = int(cells.sizes().sum(dtype=np.float64)) if len(cells) else 0
+    budget.spend(total - sum(map(len, cells.buffers)), f"{len(cells)} cells, some of them repeated,")
 
 
-def _view_cells(buffers: list[Any], count: int, first: int, valid: NDArray[np.bool_] | None) -> Cells:
-    inline = buffer_view(buffers[1])
-    views: NDArray[np.int32] = np.frombuffer(inline, "<i4", count * 4, first * _VIEW_SIZE).reshape(count, 4)
-    lengths, which, starts = (views[:, column].astype(np.int64) for column in (0, 2, 3))
-    short = lengths <= _INLINE_VIEW
-    which += 1  # the views themselves are the first buffer, for what they hold
-    which[short] = 0
-    starts[short] = (np.arange(first, first + count) * _VIEW_SIZE + _INLINE_AT)[short]
-    return Cells([inline, *map(buffer_view, buffers[2:])], which, starts, lengths, valid)
+def cells_of(storage: pa.Array, at: Slots = None, *, may_repeat: bool = False) -> Cells:
+    """Returns the cells of a binary, large_binary or binary_view array, or of some of its slots.
+
+    Raises:
+        KilnError: One that is not null lies outside the buffers; rule `arrow`.
+    """
+    buffers, which, starts, lengths, valid = bytes_places(storage, at)
+    return Cells(list(map(buffer_view, buffers)), which, starts, lengths, valid, may_repeat or which is not None)
 
 
 class Leaf(NamedTuple):
     """One array of cells below a column.
 
     `rows` has the column's row of each cell, None where it is the cell's own index. Cells below a null list are left
-    out, those below a null struct are null.
+    out, those below a null struct are null. Runs and dictionaries are looked up, so that a cell may be there twice.
     """
 
     path: str
     type: pa.DataType
-    storage: pa.Array
+    cells: Cells
     rows: NDArray[np.int64] | None
 
     def row(self, cell: int) -> int:
@@ -99,107 +134,97 @@ class Leaf(NamedTuple):
         return cell if self.rows is None else int(self.rows[cell])
 
 
-def leaves(array: pa.Array) -> list[Leaf]:
+def leaves(array: pa.Array, budget: Budget | None = None) -> list[Leaf]:
     """Returns every array of Kiln cells in a column, however deep it lies, with its structure checked.
 
+    Args:
+        array: The column, or a chunk of it.
+        budget: What the whole column may spend; a new one if this is all of it.
+
     Raises:
-        KilnError: The array points outside its buffers; rule `arrow`.
+        KilnError: The array points outside its buffers (rule `arrow`); or runs and lists that share items would make
+            too many cells (rule `expansion`).
     """
     if not has_kiln(array.type):
         return []
-    check_structure(array)
-    return list(_leaves(array, "", None))
+    require_lengths(array)
+    return list(_Walk(budget or Budget()).column(array))
 
 
 def has_kiln(data_type: pa.DataType) -> bool:
     """Returns whether a type is one of Kiln's or has one in it."""
-    if is_kiln(data_type):
-        return True
-    if isinstance(data_type, pa.BaseExtensionType):
-        return has_kiln(data_type.storage_type)
-    if pa.types.is_dictionary(data_type):
-        return has_kiln(data_type.value_type)
-    return any(has_kiln(data_type.field(index).type) for index in range(data_type.num_fields))
+    require_depth(data_type)
+    return _has_kiln(data_type)
 
 
-def _leaves(array: pa.Array, path: str, rows: NDArray[np.int64] | None) -> Iterator[Leaf]:
-    kind, types = array.type, pa.types
-    if is_kiln(kind):
-        yield Leaf(path, kind, array.storage, rows)
-    elif not has_kiln(kind):
-        return
-    elif isinstance(kind, pa.BaseExtensionType):
-        yield from _leaves(array.storage, path, rows)
-    elif types.is_struct(kind):
-        for index, child in enumerate(array.flatten()):
-            yield from _leaves(child, _joined(path, name_of(kind.field(index))), rows)
-    elif types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        yield from _leaves(decoded(array), path, rows)
-    else:
-        items, counts = flattened(array)
-        above: NDArray[np.int64] = np.arange(len(array)) if rows is None else rows
-        for child, name in items:
-            yield from _leaves(child, _joined(path, name), np.repeat(above, counts))
+def _has_kiln(data_type: pa.DataType) -> bool:
+    return is_kiln(data_type) or any(map(_has_kiln, children_of(data_type)))
+
+
+class _Walk:
+    """The way from a column down to its cells."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+
+    def column(self, array: pa.Array) -> Iterator[Leaf]:
+        all_slots(array, self._budget)
+        return self._below(array, "", None, None, may_repeat=False)
+
+    def _below(
+        self, array: pa.Array, path: str, at: Slots, rows: NDArray[np.int64] | None, *, may_repeat: bool
+    ) -> Iterator[Leaf]:
+        kind = array.type
+        if is_kiln(kind):
+            yield Leaf(path, kind, cells_of(array.storage, at, may_repeat=may_repeat), rows)
+        elif not _has_kiln(kind):
+            return
+        elif isinstance(kind, pa.BaseExtensionType):
+            yield from self._below(array.storage, path, at, rows, may_repeat=may_repeat)
+        elif pa.types.is_struct(kind):
+            at = without_nulls(array, at)
+            for index in range(kind.num_fields):
+                name = _joined(path, name_of(kind.field(index)))
+                yield from self._below(array.field(index), name, at, rows, may_repeat=may_repeat)
+        elif is_encoded(kind):
+            values, at = looked_up(array, at)
+            yield from self._below(values, path, at, rows, may_repeat=True)
+        elif has_items(kind):
+            yield from self._items(array, path, at, rows, may_repeat)
+        else:
+            sentence = f"expected cells in lists, maps, structs, dictionaries or runs, found {kind!s:.200}"
+            raise KilnError("arrow_type", sentence, path=path)
+
+    def _items(
+        self, array: pa.Array, path: str, at: Slots, rows: NDArray[np.int64] | None, may_repeat: bool
+    ) -> Iterator[Leaf]:
+        starts, counts = list_places(array, at)
+        slots = item_slots(array.values, starts, counts, self._budget)
+        rows = np.repeat(np.arange(len(counts)) if rows is None else rows, counts)
+        # Only the lists of views may share items.
+        may_repeat |= pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type)
+        if pa.types.is_map(array.type):
+            for name, part in zip(("key", "value"), entries_of(array, slots), strict=True):
+                yield from self._below(part, _joined(path, name), slots, rows, may_repeat=may_repeat)
+        else:
+            yield from self._below(array.values, _joined(path, "element"), slots, rows, may_repeat=may_repeat)
+
+
+def entries_of(array: pa.Array, slots: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
+    """Returns the keys and the values of a map array, none of whose entries is null among those that count."""
+    entries = array.values
+    found = without_nulls(entries, slots)
+    if found is not None and found is not slots and bool((found < 0).any()):
+        raise refused("a map with an entry that is null")
+    return entries.field(0), entries.field(1)
 
 
 def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def flattened(array: pa.Array) -> tuple[list[tuple[pa.Array, str]], NDArray[np.int64]]:
-    """Returns the items of all lists of a list array or map array, and how many each list has: none where it is null.
-
-    The items come with the name that Parquet gives them; those of a map as two arrays, its keys and its values.
-    """
-    starts, counts = _list_places(array)
-    # Cut out by hand, as pyarrow's kernel that flattens lists corrupts what lies over binary_view.
-    there = np.flatnonzero(counts)
-    starts_there, counts_there = starts[there], counts[there]
-    breaks = np.flatnonzero(starts_there[1:] != starts_there[:-1] + counts_there[:-1]) + 1
-    runs = [
-        array.values.slice(int(firsts[0]), int(sizes.sum()))
-        for firsts, sizes in zip(np.split(starts_there, breaks), np.split(counts_there, breaks), strict=True)
-        if len(firsts)
-    ]
-    items = runs[0] if len(runs) == 1 else pa.concat_arrays(runs) if runs else array.values.slice(0, 0)
-    if pa.types.is_map(array.type):
-        return [(items.field(0), "key"), (items.field(1), "value")], counts
-    return [(items, "element")], counts
-
-
-def _list_places(array: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where the items of each list begin, and how many there are: none where it is null."""
-    types = pa.types
-    if types.is_fixed_size_list(array.type):
-        size = array.type.list_size
-        starts = np.arange(array.offset, array.offset + len(array), dtype=np.int64) * size
-        counts = np.full(len(array), size, np.int64)
-    elif types.is_list_view(array.type) or types.is_large_list_view(array.type):
-        starts, counts = (part.to_numpy().astype(np.int64) for part in (array.offsets, array.sizes))
-    else:
-        offsets = array.offsets.to_numpy().astype(np.int64)
-        starts, counts = offsets[:-1], np.diff(offsets)
-    if array.null_count:
-        counts[~array.is_valid().to_numpy(zero_copy_only=False)] = 0
-    return starts, counts
-
-
-def decoded(array: pa.Array) -> pa.Array:
-    """Returns a dictionary or run-end encoded array as a plain array of its values."""
-    if pa.types.is_dictionary(array.type):
-        values, indices = array.dictionary, array.indices
-    else:
-        values = array.values
-        ends = array.run_ends.to_numpy()
-        indices = pa.array(np.searchsorted(ends, np.arange(array.offset, array.offset + len(array)), side="right"))
-    if without_text(values.type) != pa.binary_view():
-        return values.take(indices)
-    # pyarrow cannot take from views.
-    return values.view(pa.binary_view()).cast(pa.large_binary()).take(indices).cast(pa.binary_view()).view(values.type)
-
-
-def chunks_of(column: Any) -> list[pa.Array]:
-    """Returns the arrays of a column: an Array, a ChunkedArray, or what any Arrow producer exports as one.
+def chunks_of(column: Any) -> tuple[pa.DataType, list[pa.Array]]:
+    """Returns type and arrays of a column: an Array, a ChunkedArray, or what any Arrow producer exports as one.
 
     Raises:
         TypeError: It is none of these.
@@ -211,14 +236,13 @@ def chunks_of(column: Any) -> list[pa.Array]:
         elif hasattr(column, "__arrow_c_array__"):
             column = pa.array(column)
     if isinstance(column, pa.Array):
-        return [column]
+        return column.type, [column]
     if isinstance(column, pa.ChunkedArray):
-        chunks: list[pa.Array] = column.chunks
-        return chunks
+        return column.type, column.chunks
     raise TypeError(f"expected an Arrow array or chunked array, found {type(column).__name__}")
 
 
-def tensor_leaves(column: Any) -> list[Leaf]:
+def tensor_leaves(column: Any, budget: Budget) -> list[Leaf]:
     """Returns the one array of directories in each chunk of a column, its rows counted through the whole column.
 
     Raises:
@@ -226,48 +250,59 @@ def tensor_leaves(column: Any) -> list[Leaf]:
     """
     found: list[Leaf] = []
     base = 0
-    chunks = chunks_of(column)
+    data_type, chunks = chunks_of(column)
+    _require_one(data_type)
     for array in chunks:
-        _require_one(array.type)
-        (leaf,) = [leaf for leaf in leaves(array) if leaf.type.extension_name == TENSORS]
-        rows = np.arange(len(leaf.storage)) if leaf.rows is None else leaf.rows
+        (leaf,) = [leaf for leaf in leaves(array, budget) if leaf.type.extension_name == TENSORS]
+        rows = np.arange(len(leaf.cells)) if leaf.rows is None else leaf.rows
         found.append(leaf if base == 0 else leaf._replace(rows=rows + base))
         base += len(array)
-    if not chunks and isinstance(column, pa.ChunkedArray):
-        _require_one(column.type)
     return found
 
 
 def _require_one(data_type: pa.DataType) -> None:
+    require_depth(data_type)
     count = _count_tensors(data_type)
     if count != 1:
         sentence = f"expected a column with one kiln.tensors in it, found {count} in {data_type!s:.200}"
-        if count == 0 and "binary" in str(data_type):
-            sentence += "; from_storage turns plain bytes into tensors"
-        raise KilnError("arrow_type", sentence)
+        raise KilnError("arrow_type", sentence + (hint_of_storage(data_type) if count == 0 else ""))
+
+
+def hint_of_storage(data_type: pa.DataType) -> str:
+    """Returns what to add to a refusal of a type that may hold cells as plain bytes."""
+    return "; from_storage turns plain bytes into tensors" if "binary" in str(data_type) else ""
 
 
 def _count_tensors(data_type: pa.DataType) -> int:
     if is_kiln(data_type):
         return int(data_type.extension_name == TENSORS)
-    if isinstance(data_type, pa.BaseExtensionType):
-        return _count_tensors(data_type.storage_type)
-    if pa.types.is_dictionary(data_type):
-        return _count_tensors(data_type.value_type)
-    return sum(_count_tensors(data_type.field(index).type) for index in range(data_type.num_fields))
+    return sum(map(_count_tensors, children_of(data_type)))
 
 
-def fronts(leaf: Leaf, cells: Cells) -> Iterator[tuple[Front, memoryview] | None]:
+def fronts(leaf: Leaf) -> Iterator[tuple[Front, memoryview] | None]:
     """Yields what the front of each directory says, and its bytes, all of them checked; None for a null.
 
     Raises:
         KilnError: A cell is malformed, with its row.
     """
+    cells = leaf.cells
+    seen: dict[tuple[int, int, int], Front] = {}
     index = 0
     try:
-        for data in cells:
-            yield None if data is None else (read_whole(data), data)
-            index += 1  # needed after the loop breaks off
+        if not cells.may_repeat:
+            for data in cells:
+                yield None if data is None else (read_whole(data), data)
+                index += 1  # needed after the loop breaks off
+            return
+        for place, data in zip(cells.places(), cells, strict=True):
+            if place is None or data is None:
+                yield None
+            else:
+                front = seen.get(place)
+                if front is None:
+                    front = seen[place] = read_whole(data)
+                yield front, data
+            index += 1
     except KilnError as error:
         raise at_row(error, leaf, index) from None
 
@@ -282,13 +317,27 @@ def at_row(error: KilnError, leaf: Leaf, cell: int) -> KilnError:
 
 def bad_cells(leaf: Leaf) -> Iterator[KilnError]:
     """Yields the error of each malformed cell, one for a cell, with its row."""
-    for index, data in enumerate(cells_of(leaf.storage)):
+    form = form_of(leaf.type.type_text) if leaf.type.extension_name == FRAME else None
+    # Of cells that may be there more than once, each is read once.
+    known: dict[tuple[int, int, int] | None, KilnError | None] = {}
+    places = leaf.cells.places() if leaf.cells.may_repeat else iter([None] * len(leaf.cells))
+    for index, (place, data) in enumerate(zip(places, leaf.cells, strict=True)):
         if data is None:
             continue
-        try:
-            if leaf.type.extension_name == FRAME:
-                unframe(leaf.type.type_text, data)
-            else:
-                read_whole(data)
-        except KilnError as error:
-            yield at_row(error, leaf, index)
+        if place is None or place not in known:
+            known[place] = _error_of(data, form)
+        error = known[place]
+        if error is not None:
+            args = error.rule, error.sentence, error.offset, error.tensor, error.name, error.path
+            yield at_row(type(error)(*args), leaf, index)
+
+
+def _error_of(data: memoryview, form: Form | None) -> KilnError | None:
+    try:
+        if form is None:
+            read_whole(data)
+        else:
+            form.check(data)
+    except KilnError as error:
+        return error
+    return None

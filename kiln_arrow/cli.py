@@ -15,7 +15,7 @@ import pyarrow as pa
 from _arrow_io.errors import UnreadableError
 from _arrow_io.terminal import EXIT_OK, path_argument, printable, run, say, show, write
 from kiln_arrow.arrays import Opaque
-from kiln_arrow.cells import Leaf, bad_cells, cells_of, leaves
+from kiln_arrow.cells import Leaf, bad_cells, leaves
 from kiln_arrow.creation import array
 from kiln_arrow.directory import Directory, decode
 from kiln_arrow.dtypes import from_numpy
@@ -23,7 +23,7 @@ from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.exchange import FORMATS, ExchangeError, read_tensors, write_tensors
 from kiln_arrow.extension import FRAME, TENSORS, TensorsType
 from kiln_arrow.files import Batch, ColumnError, Opened, opened
-from kiln_arrow.frame import unframe
+from kiln_arrow.frame import form_of
 from kiln_arrow.parquet import write_tables
 
 __all__ = ["main"]
@@ -90,7 +90,7 @@ def validate(file: str, column: str | None) -> int:
         for batch in source.batches:
             for name, values in batch.columns:
                 for leaf in leaves(values):
-                    cells += len(leaf.storage) - leaf.storage.null_count
+                    cells += len(leaf.cells) - leaf.cells.null_count
                     for error in bad_cells(leaf):
                         bad += 1
                         error.path = f"{name}.{error.path}" if error.path else name
@@ -156,7 +156,7 @@ def export(file: str, output: str, column: str | None, row: int | None, form: st
         for batch in source.batches:
             count += batch.num_rows
             ((_, values),) = batch.columns
-            for index, data in enumerate(cells_of(leaves(values)[0].storage), batch.first):
+            for index, data in enumerate(leaves(values)[0].cells, batch.first):
                 if data is None or row not in (None, index):
                     continue
                 folder.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def _cells(batch: Batch) -> Iterator[tuple[str, memoryview | None, Leaf]]:
     for name, leaf in found:
         path = f"{name}.{leaf.path}" if leaf.path else name
         before, number = -1, 0
-        for cell, data in enumerate(cells_of(leaf.storage)):
+        for cell, data in enumerate(leaf.cells):
             row = leaf.row(cell)
             number = number + 1 if row == before else 0
             before = row
@@ -232,7 +232,7 @@ def _lines(place: str, data: memoryview | None, leaf: Leaf) -> Iterator[str]:
         yield f"{place}  null"
         return
     if leaf.type.extension_name == FRAME:
-        directories = list(_directories(unframe(leaf.type.type_text, data), ""))
+        directories = list(_directories(form_of(leaf.type.type_text).read(data), ""))
     else:
         directories = [("", decode(data))]
     count = 0

@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from kiln_arrow.cells import Leaf, bad_cells, cells_of, chunks_of, fronts, leaves, tensor_leaves
+from kiln_arrow.cells import (
+    Leaf,
+    bad_cells,
+    chunks_of,
+    fronts,
+    has_kiln,
+    hint_of_storage,
+    leaves,
+    require_room,
+    tensor_leaves,
+)
 from kiln_arrow.decoder import Front, tensors_of
 from kiln_arrow.directory import Directory
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.extension import FRAME
+from kiln_arrow.limits import Budget
 from kiln_arrow.uniform import Uniform, stacked, uniform
 
 
@@ -52,47 +62,48 @@ def to_numpy(
     """
     if nulls not in ("raise", "mask") or ragged not in ("raise", "object"):
         raise ValueError(f"expected nulls 'raise' or 'mask', ragged 'raise' or 'object'; found {nulls!r}, {ragged!r}")
-    found = tensor_leaves(column)
+    budget = Budget()
+    found = tensor_leaves(column, budget)
     mask = _mask(found)
     if nulls == "raise" and mask is not None:
         cell = int(mask.argmax())
         raise KilnError("null", "expected no nulls, found one; nulls='mask' takes them", row=_row_of(found, cell))
-    blocks = [_block(leaf) for leaf in found if leaf.storage.null_count < len(leaf.storage)]
+    blocks = [_block(leaf, budget) for leaf in found if leaf.cells.null_count < len(leaf.cells)]
     if not blocks:
         return {}
     forms = {block.front.tensors for block in blocks if block is not None}
     if None not in blocks and len(forms) == 1:
         arrays = _joined([block for block in blocks if block is not None], mask)
     else:
-        arrays = _objects(found, ragged)
+        arrays = _objects(found, ragged, budget)
     if nulls == "mask":
         return {name: _masked(array, mask) for name, array in arrays.items()}
     return arrays
 
 
 def _mask(found: list[Leaf]) -> NDArray[np.bool_] | None:
-    if not any(leaf.storage.null_count for leaf in found):
+    if not any(leaf.cells.null_count for leaf in found):
         return None
-    parts = [leaf.storage.is_null().to_numpy(zero_copy_only=False) for leaf in found]
+    parts = [np.zeros(len(leaf.cells), np.bool_) if leaf.cells.valid is None else ~leaf.cells.valid for leaf in found]
     mask: NDArray[np.bool_] = np.concatenate(parts)
     return mask
 
 
 def _row_of(found: list[Leaf], cell: int) -> int:
     for leaf in found:
-        if cell < len(leaf.storage):
+        if cell < len(leaf.cells):
             return leaf.row(cell)
-        cell -= len(leaf.storage)
+        cell -= len(leaf.cells)
     raise IndexError(cell)
 
 
-def _block(leaf: Leaf) -> Uniform | None:
-    block = uniform(cells_of(leaf.storage))
-    if block is None and leaf.storage.type == pa.binary_view():
-        # Views may lie anywhere; side by side they are compared at once. That costs a copy, which raggedness may waste.
-        lengths = cells_of(leaf.storage).lengths
-        if len(lengths) and (lengths == lengths[0]).all():
-            return uniform(cells_of(leaf.storage.cast(pa.large_binary())))
+def _block(leaf: Leaf, budget: Budget) -> Uniform | None:
+    block = uniform(leaf.cells)
+    if block is None and leaf.cells.may_repeat:
+        # Cells may lie anywhere; side by side they are compared at once. That costs a copy, which raggedness may waste.
+        lengths = leaf.cells.lengths if leaf.cells.valid is None else leaf.cells.lengths[leaf.cells.valid]
+        if (lengths == lengths[0]).all():
+            return uniform(leaf.cells.side_by_side(budget))
     return block
 
 
@@ -121,14 +132,14 @@ def _masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Any:
     return np.ma.MaskedArray(array, spread, copy=False)
 
 
-def _objects(found: list[Leaf], ragged: str) -> dict[Any, NDArray[Any]]:
-    count = sum(len(leaf.storage) for leaf in found)
+def _objects(found: list[Leaf], ragged: str, budget: Budget) -> dict[Any, NDArray[Any]]:
+    count = sum(len(leaf.cells) for leaf in found)
     arrays: dict[Any, NDArray[Any]] = {}
     first: Front | None = None
     is_ragged = False
     at = 0
     for leaf in found:
-        for cell, entry in enumerate(fronts(leaf, cells_of(leaf.storage))):
+        for cell, entry in enumerate(fronts(leaf)):
             if entry is not None:
                 front, data = entry
                 row = leaf.row(cell)
@@ -145,8 +156,10 @@ def _objects(found: list[Leaf], ragged: str) -> dict[Any, NDArray[Any]]:
                     if name not in arrays:
                         arrays[name] = np.empty(count, object)
                     arrays[name][at + cell] = tensor
-        at += len(leaf.storage)
+        at += len(leaf.cells)
     if not is_ragged:
+        for leaf in found:
+            require_room(leaf.cells, budget)
         # One form after all, in places that do not lie evenly.
         return {name: _stack(objects) for name, objects in arrays.items()}
     for array in arrays.values():
@@ -197,8 +210,8 @@ def iter_tensors(column: Any) -> Iterator[Directory | None]:
         >>> [list(directory) for directory in kiln_arrow.iter_tensors(column)]
         [['x'], ['y']]
     """
-    for leaf in tensor_leaves(column):
-        for entry in fronts(leaf, cells_of(leaf.storage)):
+    for leaf in tensor_leaves(column, Budget()):
+        for entry in fronts(leaf):
             yield None if entry is None else Directory.from_bytes(*entry, 0)
 
 
@@ -206,11 +219,12 @@ def validate_column(column: Any) -> None:
     """Checks every Kiln cell of a column, directories and frames at any depth; returns nothing.
 
     Args:
-        column: An Array or ChunkedArray of any type, or whatever exports one by the Arrow C interface.
+        column: An Array or ChunkedArray with `kiln.tensors` or `kiln.frame` in it at any depth, or whatever exports
+            one by the Arrow C interface.
 
     Raises:
-        KilnError: The first malformed cell, with its `row`; or the Arrow array points outside its buffers (rule
-            `arrow`).
+        KilnError: The first malformed cell, with its `row`; the column has no Kiln cells in it, so that nothing could
+            be checked (rule `arrow_type`); or the Arrow array points outside its buffers (rule `arrow`).
 
     Example:
         >>> import pyarrow, kiln_arrow
@@ -227,10 +241,15 @@ def validate_column(column: Any) -> None:
 
 def column_errors(column: Any) -> Iterator[KilnError]:
     """Yields the error of each malformed cell of a column, as `validate_column` would raise it."""
+    data_type, chunks = chunks_of(column)
+    if not has_kiln(data_type):
+        sentence = f"expected a column with Kiln cells in it, found {data_type!s:.200}{hint_of_storage(data_type)}"
+        raise KilnError("arrow_type", sentence)
+    budget = Budget()
     base = 0
-    for chunk in chunks_of(column):
-        for leaf in leaves(chunk):
-            if leaf.type.extension_name != FRAME and uniform(cells_of(leaf.storage)) is not None:
+    for chunk in chunks:
+        for leaf in leaves(chunk, budget):
+            if leaf.type.extension_name != FRAME and uniform(leaf.cells) is not None:
                 continue
             for error in bad_cells(leaf):
                 assert error.row is not None

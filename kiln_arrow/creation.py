@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from kiln_arrow.arrays import as_numpy
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.building import build
+from kiln_arrow.cells import cells_of, chunks_of, require_room
 from kiln_arrow.directory import Directory, plan_of, read_whole
 from kiln_arrow.encoder import Plan, Tensors, ordered, write
 from kiln_arrow.errors import KilnError, shown
-from kiln_arrow.extension import FRAME, TENSORS, TensorsType, is_kiln
-from kiln_arrow.frame import frame, unframe
+from kiln_arrow.extension import FRAME, STORAGES, TENSORS, TensorsType, is_kiln
+from kiln_arrow.frame import form_of, frame
+from kiln_arrow.limits import Budget
+from kiln_arrow.structure import all_slots, is_encoded, looked_up, require_lengths
 from kiln_arrow.uniform import dense_strides
 
 # Cells are filled about this many bytes at a time, so that what is written together is in the processor's cache.
@@ -44,6 +47,8 @@ def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # py
         [Directory('label': i64[], 'x': i64[3]), None, Directory()]
     """
     data_type = _checked_type(type, (TENSORS, FRAME))
+    if isinstance(cells, (pa.Array, pa.ChunkedArray)):
+        cells = _cells_of_arrow(cells)
     plans = [_plan_of_cell(cell, data_type, row) for row, cell in enumerate(cells)]
     lengths: NDArray[np.int64] = np.fromiter(map(_length, plans), np.int64, len(plans))
 
@@ -59,6 +64,23 @@ def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # py
 
     valid: NDArray[np.bool_] = np.fromiter((plan is not None for plan in plans), np.bool_, len(plans))
     return build(data_type, lengths, valid, fill)
+
+
+def _cells_of_arrow(column: Any) -> Iterator[memoryview | None]:
+    """Yields the bytes of each cell of a column of bytes or of cells, dictionaries and runs looked up."""
+    budget = Budget()
+    for chunk in chunks_of(column)[1]:
+        require_lengths(chunk)
+        all_slots(chunk, budget)
+        array, at = chunk, None
+        while is_encoded(array.type):
+            array, at = looked_up(array, at)
+        storage = array.storage if is_kiln(array.type) else array
+        if storage.type not in STORAGES:
+            raise KilnError("arrow_type", f"expected a column of bytes, found {column.type!s:.200}")
+        cells = cells_of(storage, at)
+        require_room(cells, budget)
+        yield from cells
 
 
 def _checked_type(data_type: Any, names: tuple[str, ...]) -> Any:
@@ -77,6 +99,8 @@ def _encoded(cell: Any) -> memoryview | bytes | None:
         return readable_bytes(cell)
     if isinstance(cell, pa.Scalar):
         storage = cell.value if isinstance(cell, pa.ExtensionScalar) else cell
+        if storage.type not in STORAGES:
+            raise KilnError("entry", f"expected a scalar of bytes, found one of {cell.type!s:.80}")
         return readable_bytes(storage.as_buffer())
     return None
 
@@ -91,7 +115,7 @@ def _plan_of_cell(cell: Any, data_type: Any, row: int) -> Plan | memoryview | by
         if data is None:
             return frame(data_type.type_text, cell) if is_frame else plan_of(cell)
         if is_frame:
-            unframe(data_type.type_text, data)
+            form_of(data_type.type_text).check(readable_bytes(data))
         else:
             read_whole(data)
     except KilnError as error:
@@ -165,7 +189,7 @@ def from_numpy(arrays: Tensors, *, mask: Any = None, type: Any = None) -> Any:  
 
 def _rows_of(sources: list[tuple[Any, NDArray[Any]]], mask: Any) -> tuple[int, NDArray[np.bool_] | None]:
     """Returns how many rows all arrays and the mask have, and which rows are not null."""
-    nulls = None if mask is None else np.asarray(mask)
+    nulls = None if mask is None else as_numpy(mask if hasattr(mask, "__array__") else np.asarray(mask), 0, "mask")
     if nulls is not None and (nulls.dtype != np.bool_ or nulls.ndim != 1):
         raise KilnError("array", f"expected a mask bool[n], found {nulls.dtype} of shape {nulls.shape}")
     counts = [(name, source.shape[0] if source.ndim else None) for name, source in sources]

@@ -63,9 +63,8 @@ BOOL = DTYPES[0]
 #: Rows by their code in a descriptor.
 BY_CODE: dict[int, DType] = {row.code: row for row in DTYPES}
 
-# ml_dtypes knows no byte order but the machine's; of the others the swapped twin is taken too.
 _BY_NUMPY: dict[np.dtype[Any], DType] = {
-    **{row.numpy.newbyteorder(">"): row for row in DTYPES if row.is_numpys_own},
+    **{row.numpy.newbyteorder(">"): row for row in DTYPES},
     **{row.numpy: row for row in DTYPES},
 }
 

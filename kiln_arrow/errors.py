@@ -53,7 +53,7 @@ Rule = Literal[
     "buffer",
 ]
 
-ColumnRule = Literal["arrow", "arrow_type", "null", "ragged", "size"]
+ColumnRule = Literal["arrow", "arrow_type", "null", "ragged", "size", "expansion"]
 
 #: Every rule slug, as documentation, golden cases and errors spell it.
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -62,6 +62,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 COLUMN_RULES: tuple[ColumnRule, ...] = get_args(ColumnRule)
 
 _SHOWN_CHARACTERS = 80
+_SHOWN_PATH = 200
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = _SHOWN_CHARACTERS
@@ -75,6 +76,11 @@ def shown(value: object) -> str:
         return _short.repr(value)
     except Exception:  # a foreign repr may raise anything, and Python's own refuses integers of many digits
         return f"<{type(value).__name__}>"
+
+
+def _shortened(path: str) -> str:
+    # Names of fields may be as long as a file: a message about each row had better not repeat them whole.
+    return path if len(path) <= 2 * _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…{path[-_SHOWN_PATH:]}"
 
 
 class KilnError(ValueError):
@@ -126,7 +132,7 @@ class KilnError(ValueError):
         if self.row is not None:
             places.append(f"row {self.row}")
         if self.path:
-            places.append(f"in {self.path}")
+            places.append(f"in {_shortened(self.path)}")
         if self.tensor is not None:
             places.append(f"tensor {self.tensor}" if self.name is None else f"tensor {self.tensor} {shown(self.name)}")
         if self.offset is not None:

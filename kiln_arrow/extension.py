@@ -12,6 +12,7 @@ from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.directory import decode
 from kiln_arrow.errors import KilnError
 from kiln_arrow.frame import unframe
+from kiln_arrow.structure import measured
 from kiln_arrow.typetext import Struct, parse_type, schema_hash
 
 TENSORS = "kiln.tensors"
@@ -89,7 +90,7 @@ class _KilnArray(pa.ExtensionArray):  # type: ignore[misc]
         Raises:
             KilnError: The Arrow array points outside its buffers, or a cell is malformed.
         """
-        check_structure(self)
+        measured(self)
         values: list[Any] = super().to_pylist(**options)
         return values
 
@@ -289,42 +290,6 @@ def is_kiln(data_type: pa.DataType) -> bool:
         and data_type.extension_name in (TENSORS, FRAME)
         and data_type.storage_type in STORAGES
     )
-
-
-def check_structure(array: pa.Array) -> None:
-    """Checks that nothing in a foreign array points outside its buffers, at any depth; text need not be UTF-8.
-
-    Nothing else may touch the values before: pyarrow itself aborts the process when it follows a bad offset.
-
-    Raises:
-        KilnError: With rule `arrow`.
-    """
-    if not array.is_cpu:
-        raise KilnError("arrow", f"expected an array in the CPU's memory, found one on {array.device_type}")
-    if len(array) == 0:
-        return  # there is nothing that could lead anywhere, though pyarrow finds fault with an empty slice of views
-    try:
-        array.validate(full=True)
-    except (pa.ArrowInvalid, pa.ArrowIndexError) as error:
-        # Perhaps only text that is not UTF-8, which is the concern of whoever reads it: looked at as bytes once more.
-        try:
-            array.view(without_text(array.type)).validate(full=True)
-        except (pa.ArrowInvalid, pa.ArrowIndexError, pa.ArrowNotImplementedError):
-            raise KilnError("arrow", f"expected a sound Arrow array, found: {error}") from error
-
-
-def without_text(data_type: pa.DataType) -> pa.DataType:
-    """Returns the type with the same layout that has no extensions and no text in it."""
-    if isinstance(data_type, pa.BaseExtensionType):
-        return without_text(data_type.storage_type)
-    return _BYTES_OF_TEXT.get(data_type) or with_children(data_type, without_text)
-
-
-_BYTES_OF_TEXT = {
-    pa.string(): pa.binary(),
-    pa.large_string(): pa.large_binary(),
-    pa.string_view(): pa.binary_view(),
-}
 
 
 def with_children(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:

@@ -15,8 +15,9 @@ from _arrow_io.source import Source
 from _arrow_io.terminal import open_argument
 from kiln_arrow.cells import has_kiln
 from kiln_arrow.errors import KilnError
-from kiln_arrow.extension import check_structure
 from kiln_arrow.marks import keeping_marks, label, marked_type, tensors_over
+from kiln_arrow.retype import retyped
+from kiln_arrow.structure import measured
 
 
 class ColumnError(ValueError):
@@ -131,15 +132,7 @@ def _batches(source: Source, chosen: list[_Column], places: list[int]) -> Iterat
 def _typed(array: pa.Array, column: _Column, name: str) -> pa.Array:
     """Returns an array with the types that its marks stand for."""
     try:
-        check_structure(array)  # what is viewed as another type is followed
+        measured(array)  # what is taken for another type is followed
+        return retyped(array, column.type)
     except KilnError as error:
         raise ColumnError(f"{name}: column {column.label!r}: {error}") from error
-    if isinstance(array.type, pa.BaseExtensionType):
-        array = array.storage  # pyarrow views no extension as a dictionary
-    try:
-        return array.view(column.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # a dictionary that is marked, inside another type
-        sentence = (
-            f"column {column.label!r} has cells marked as Kiln's where they are not looked at: {column.type!s:.200}"
-        )
-        raise ColumnError(f"{name}: {sentence}") from error

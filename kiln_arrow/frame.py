@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from kiln_arrow.buffers import readable_bytes
 from kiln_arrow.errors import KilnError, KilnSchemaError, end_of_buffer, shown
-from kiln_arrow.frozen import Parts, codec_of, thaw_at
-from kiln_arrow.typetext import schema_hash
+from kiln_arrow.frozen import Codec, Parts, check_value, codec_of, read_value
+from kiln_arrow.typetext import remembered, schema_hash
 
 MAGIC = b"KLN0"
 
@@ -40,6 +40,50 @@ def prefix_of(type_text: str) -> bytes:
     return PREFIX.pack(MAGIC, 0, 0, 0, schema_hash(type_text))
 
 
+class Form(NamedTuple):
+    """What the frames of one type have in common, worked out once for all of them."""
+
+    type_text: str
+    schema_hash: int
+    codec: Codec
+
+    def read(self, view: memoryview) -> Any:
+        """Returns the value of a buffer that holds exactly one frame."""
+        self._check_prefix(view)
+        return read_value(self.codec, view, PREFIX.size)
+
+    def check(self, view: memoryview) -> None:
+        """Checks what `read` checks, and makes no values: they may take much more memory than their bytes."""
+        self._check_prefix(view)
+        check_value(self.codec, view, PREFIX.size)
+
+    def _check_prefix(self, view: memoryview) -> None:
+        if len(view) < PREFIX.size:
+            raise end_of_buffer(PREFIX.size, 0, len(view), "frame prefix")
+        magic, profile, flags, reserved, found = PREFIX.unpack_from(view)
+        if magic != MAGIC:
+            raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", 0)
+        if profile:
+            raise KilnError("profile", f"expected profile 0, found {profile}", _AT_PROFILE)
+        if flags:
+            raise KilnError("flags", f"expected flags 0, found {flags:#x}", _AT_FLAGS)
+        if reserved:
+            raise KilnError("reserved", f"expected 0, found {reserved:#04x}", _AT_RESERVED)
+        if found != self.schema_hash:
+            sentence = f"expected schema hash {self.schema_hash:#018x} of {shown(self.type_text)}, found {found:#018x}"
+            raise KilnSchemaError("schema_hash", sentence, _AT_HASH)
+
+
+@remembered
+def form_of(type_text: str) -> Form:
+    """Returns the form of the frames of a type.
+
+    Raises:
+        KilnError: The type text is not canonical.
+    """
+    return Form(type_text, schema_hash(type_text), codec_of(type_text))
+
+
 def unframe(type_text: str, buffer: Any) -> Any:
     """Returns the value of a buffer that holds exactly one frame of the type, as `thaw` gives it.
 
@@ -53,20 +97,5 @@ def unframe(type_text: str, buffer: Any) -> Any:
         >>> kiln_arrow.unframe("list{str,}", kiln_arrow.frame("list{str,}", ["a", "b"]))
         ['a', 'b']
     """
-    expected = schema_hash(type_text)
-    view = readable_bytes(buffer)
-    if len(view) < PREFIX.size:
-        raise end_of_buffer(PREFIX.size, 0, len(view), "frame prefix")
-    magic, profile, flags, reserved, found = PREFIX.unpack_from(view)
-    if magic != MAGIC:
-        raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", 0)
-    if profile:
-        raise KilnError("profile", f"expected profile 0, found {profile}", _AT_PROFILE)
-    if flags:
-        raise KilnError("flags", f"expected flags 0, found {flags:#x}", _AT_FLAGS)
-    if reserved:
-        raise KilnError("reserved", f"expected 0, found {reserved:#04x}", _AT_RESERVED)
-    if found != expected:
-        sentence = f"expected schema hash {expected:#018x} of {shown(type_text)}, found {found:#018x}"
-        raise KilnSchemaError("schema_hash", sentence, _AT_HASH)
-    return thaw_at(type_text, view, PREFIX.size)
+    form = form_of(type_text)
+    return form.read(readable_bytes(buffer))

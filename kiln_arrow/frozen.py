@@ -15,6 +15,7 @@ from kiln_arrow.directory import Directory, plan_of
 from kiln_arrow.encoder import parts_of
 from kiln_arrow.errors import KilnError, Rule, end_of_buffer, shown
 from kiln_arrow.layout import HEADER_SIZE
+from kiln_arrow.limits import CONTAINER_BYTES, Budget
 from kiln_arrow.typetext import Dict, Leaf, List, Option, Type, parse_type, remembered
 
 Parts = list["bytes | memoryview"]
@@ -24,12 +25,35 @@ class Codec(NamedTuple):
     """Both directions of one type.
 
     `write` appends a value's bytes to a list; `read` takes a view and where the value begins, and returns it with
-    where it ends; no value of the type is shorter than `smallest` bytes.
+    where it ends. Without a count of what is made, the bytes are checked all the same, but nothing is made of them, and
+    what comes for the value says nothing. No value of the type is shorter than `smallest` bytes.
     """
 
     smallest: int
     write: Callable[[Any, Parts], None]
-    read: Callable[[memoryview, int], tuple[Any, int]]
+    read: Callable[[memoryview, int, Made | None], tuple[Any, int]]
+
+
+class Made:
+    """Counts the dicts made for structs, of which one byte may need as many as a type has levels."""
+
+    def __init__(self, size: int) -> None:
+        self._left = _ORDINARY_STRUCTS * size
+        self._budget = Budget()
+
+    def struct(self) -> None:
+        """Counts one more.
+
+        Raises:
+            KilnError: More than the bytes and the limit allow; rule `expansion`.
+        """
+        self._left -= 1
+        if self._left < 0:
+            self._budget.spend(CONTAINER_BYTES, "structs in structs")
+
+
+# So many structs for each byte of a value count as ordinary.
+_ORDINARY_STRUCTS = 8
 
 
 def freeze(type_text: str, value: object) -> bytes:
@@ -70,15 +94,25 @@ def thaw(type_text: str, buffer: Any) -> Any:
         >>> kiln_arrow.thaw("list{i8,}", b"\x02\0\0\0\0\0\0\0\x01\xff")
         [1, -1]
     """
-    return thaw_at(type_text, readable_bytes(buffer), 0)
+    return read_value(codec_of(type_text), readable_bytes(buffer), 0)
 
 
-def thaw_at(type_text: str, view: memoryview, at: int) -> Any:
+def read_value(codec: Codec, view: memoryview, at: int) -> Any:
     """Returns the value that begins at `at` and ends where the view does."""
-    value, end = codec_of(type_text).read(view, at)
+    value, end = codec.read(view, at, Made(len(view) - at))
+    _require_end(view, end)
+    return value
+
+
+def check_value(codec: Codec, view: memoryview, at: int) -> None:
+    """Checks what `read_value` checks, and makes no values."""
+    _, end = codec.read(view, at, None)
+    _require_end(view, end)
+
+
+def _require_end(view: memoryview, end: int) -> None:
     if end != len(view):
         raise KilnError("trailing", f"expected nothing after the value, found {len(view) - end} bytes", end)
-    return value
 
 
 @remembered
@@ -134,7 +168,7 @@ def _write_bool(value: Any, parts: Parts) -> None:
     parts.append(b"\1" if value else b"\0")
 
 
-def _read_bool(view: memoryview, at: int) -> tuple[bool, int]:
+def _read_bool(view: memoryview, at: int, _: Made | None) -> tuple[bool, int]:
     return _flag("bool", view, at)
 
 
@@ -152,7 +186,7 @@ def _integer(word: str, size: int) -> Codec:
             raise KilnError("range", f"expected {word} from {low} to {high}, found {shown(value)}")
         parts.append(number.to_bytes(size, "little", signed=signed))
 
-    def read(view: memoryview, at: int) -> tuple[int, int]:
+    def read(view: memoryview, at: int, _: Made | None) -> tuple[int, int]:
         end = _fixed(size, word, view, at)
         return int.from_bytes(view[at:end], "little", signed=signed), end
 
@@ -182,7 +216,7 @@ def _rounded_f32(value: float) -> bytes:
         raise KilnError("range", f"expected a float within f32, found {value!r}") from None
 
 
-def _read_f32(view: memoryview, at: int) -> tuple[np.float32, int]:
+def _read_f32(view: memoryview, at: int, _: Made | None) -> tuple[np.float32, int]:
     end = _fixed(4, "f32", view, at)
     return np.ndarray((), _F32, view, at)[()], end
 
@@ -193,7 +227,7 @@ def _write_f64(value: Any, parts: Parts) -> None:
     parts.append(_F64.pack(value))
 
 
-def _read_f64(view: memoryview, at: int) -> tuple[float, int]:
+def _read_f64(view: memoryview, at: int, _: Made | None) -> tuple[float, int]:
     end = _fixed(8, "f64", view, at)
     return _F64.unpack_from(view, at)[0], end
 
@@ -214,9 +248,9 @@ def _write_bytes(value: Any, parts: Parts) -> None:
     parts += [len(raw).to_bytes(8, "little"), raw]
 
 
-def _read_bytes(view: memoryview, at: int) -> tuple[bytes, int]:
+def _read_bytes(view: memoryview, at: int, made: Made | None) -> tuple[bytes, int]:
     length, start = _read_count(view, at, 1, "bytes")
-    return bytes(view[start : start + length]), start + length
+    return b"" if made is None else bytes(view[start : start + length]), start + length
 
 
 def _text_bytes(value: Any, what: str) -> bytes:
@@ -233,7 +267,7 @@ def _write_str(value: Any, parts: Parts) -> None:
     parts += [len(raw).to_bytes(8, "little"), raw]
 
 
-def _read_str(view: memoryview, at: int) -> tuple[str, int]:
+def _read_str(view: memoryview, at: int, _: Made | None) -> tuple[str, int]:
     length, start = _read_count(view, at, 1, "text")
     end = start + length
     try:
@@ -247,7 +281,7 @@ def _write_tensors(value: Any, parts: Parts) -> None:
     parts += parts_of(plan_of(value))
 
 
-def _read_tensors(view: memoryview, at: int) -> tuple[Directory, int]:
+def _read_tensors(view: memoryview, at: int, _: Made | None) -> tuple[Directory, int]:
     front = read_directory(view, at)
     return Directory.from_bytes(front, view, at), at + front.length
 
@@ -268,15 +302,18 @@ def _list(item: Codec) -> Codec:
             raise
         parts[count_at] = index.to_bytes(8, "little")  # what was written, whatever a subclass says of its length
 
-    def read(view: memoryview, at: int) -> tuple[list[Any], int]:
+    def read(view: memoryview, at: int, made: Made | None) -> tuple[list[Any], int]:
         count, at = _read_count(view, at, item.smallest, "list items")
         items: list[Any] = []
+        index = 0
         try:
             for _ in range(count):
-                value, at = item.read(view, at)
-                items.append(value)
+                value, at = item.read(view, at, made)
+                if made is not None:
+                    items.append(value)
+                index += 1  # needed after the loop breaks off
         except KilnError as error:
-            _within(f"[{len(items)}]", error)
+            _within(f"[{index}]", error)
             raise
         return items, at
 
@@ -301,21 +338,23 @@ def _dict(item: Codec) -> Codec:
                 _within(f"[{shown(key)}]", error)
                 raise
 
-    def read(view: memoryview, at: int) -> tuple[dict[str, Any], int]:
+    def read(view: memoryview, at: int, made: Made | None) -> tuple[dict[str, Any], int]:
         count, at = _read_count(view, at, 8 + item.smallest, "dict entries")
         entries: dict[str, Any] = {}
         last: str | None = None
         for _ in range(count):
-            key, end = _read_str(view, at)
+            key, end = _read_str(view, at, made)
             if last is not None and key <= last:  # strings compare by code point, which is UTF-8's byte order
                 sentence = f"expected a key after {shown(last)} in byte order, found {shown(key)}"
                 raise KilnError("key_order", sentence, at + 8)
             last = key
             try:
-                entries[key], at = item.read(view, end)
+                value, at = item.read(view, end, made)
             except KilnError as error:
                 _within(f"[{shown(key)}]", error)
                 raise
+            if made is not None:
+                entries[key] = value
         return entries, at
 
     return Codec(8, write, read)
@@ -327,9 +366,9 @@ def _option(inner: Codec) -> Codec:
         if value is not None:
             inner.write(value, parts)
 
-    def read(view: memoryview, at: int) -> tuple[Any, int]:
+    def read(view: memoryview, at: int, made: Made | None) -> tuple[Any, int]:
         present, at = _flag("option", view, at)
-        return inner.read(view, at) if present else (None, at)
+        return inner.read(view, at, made) if present else (None, at)
 
     return Codec(1, write, read)
 
@@ -352,12 +391,16 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
                 _within(name, error)
                 raise
 
-    def read(view: memoryview, at: int) -> tuple[dict[str, Any], int]:
+    def read(view: memoryview, at: int, made: Made | None) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
+        if made is not None:
+            made.struct()
         name = ""
         try:
             for name, codec in fields:
-                values[name], at = codec.read(view, at)
+                value, at = codec.read(view, at, made)
+                if made is not None:
+                    values[name] = value
         except KilnError as error:
             _within(name, error)
             raise

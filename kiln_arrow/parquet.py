@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from kiln_arrow.building import LIMIT
-from kiln_arrow.cells import cells_of, has_kiln, leaves
+from kiln_arrow.cells import has_kiln, leaves
 from kiln_arrow.errors import KilnError
 from kiln_arrow.extension import is_kiln
+from kiln_arrow.limits import Budget
+from kiln_arrow.structure import children_of, is_encoded, measured
 
 #: No row group is larger, unless one row is.
 ROW_GROUP_BYTES = 256 << 20
@@ -50,8 +52,9 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
             Parquet path, such as `images.list.element`, holds; `row_group_size` bounds rows as well.
 
     Raises:
-        KilnError: A cell of 2 GiB or more, which Parquet cannot hold (rule `size`, with its `row`), or the table points
-            outside its buffers (rule `arrow`); then nothing was written.
+        KilnError: A cell of 2 GiB or more, which Parquet cannot hold (rule `size`, with its `row`); a type that it
+            cannot hold, such as a dictionary of cells (rule `arrow_type`); or any column points outside its buffers
+            (rule `arrow`). Then nothing was written.
 
     Example:
         >>> import io, numpy, pyarrow, pyarrow.parquet, kiln_arrow
@@ -66,6 +69,8 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
 
 def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, options: dict[str, Any]) -> None:
     """Writes tables of one schema one after another as `write_table` does one; the first comes before the file does."""
+    for field in schema:
+        _require_writable(field.type, field.name)
     rest = iter(tables)
     table = next(rest, None)
     sizes = _sizes_of(table)
@@ -88,6 +93,17 @@ def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, opti
         raise
 
 
+def _require_writable(data_type: pa.DataType, path: str) -> None:
+    """Refuses what pyarrow's writer refuses only after it has begun, or does not survive."""
+    if pa.types.is_fixed_size_list(data_type) and data_type.list_size == 0:
+        raise KilnError("arrow_type", "expected lists of a fixed size above 0, found lists of size 0", path=path)
+    if is_encoded(data_type) and has_kiln(data_type):
+        sentence = f"expected cells that Parquet can hold, found {data_type!s:.200}; take the cells out of it first"
+        raise KilnError("arrow_type", sentence, path=path)
+    for child in children_of(data_type):
+        _require_writable(child, path)
+
+
 class _Sizes(NamedTuple):
     rows: NDArray[np.int64]  # about how many bytes each row has
     largest: int  # the bytes of the largest cell
@@ -98,16 +114,16 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
     """Returns the sizes in a table, none of whose cells is too large for Parquet."""
     rows: NDArray[np.int64] = np.zeros(0 if table is None else table.num_rows, np.int64)
     largest = others = 0
+    budget = Budget()
     for name, column in [] if table is None else zip(table.column_names, table.columns, strict=True):
-        if not has_kiln(column.type):
-            others += column.nbytes
-            rows += -(-column.nbytes // max(len(rows), 1))
-            continue
         base = 0
         for chunk in column.chunks:
-            for leaf in leaves(chunk):
-                cells = cells_of(leaf.storage)
-                lengths = cells.lengths if cells.valid is None else np.where(cells.valid, cells.lengths, 0)
+            size = measured(chunk)  # of every column, as pyarrow follows whatever is in them
+            if not has_kiln(column.type):
+                others += size
+                rows[base : base + len(chunk)] += -(-size // max(len(chunk), 1))
+            for leaf in leaves(chunk, budget):
+                lengths = leaf.cells.sizes()
                 longest = int(lengths.max(initial=0))
                 if longest > LIMIT:
                     sentence = f"expected cells below 2 GiB, as Parquet can hold no more, found {longest} bytes"
@@ -185,7 +201,9 @@ def _leaf_kinds(data_type: pa.DataType) -> Iterator[bool]:
         yield True
     elif isinstance(data_type, pa.BaseExtensionType):
         yield from _leaf_kinds(data_type.storage_type)
-    elif pa.types.is_dictionary(data_type) or not data_type.num_fields:
+    elif pa.types.is_dictionary(data_type):
+        yield from _leaf_kinds(data_type.value_type)
+    elif not data_type.num_fields:
         yield False
     else:
         for index in range(data_type.num_fields):

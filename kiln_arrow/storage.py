@@ -7,10 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from kiln_arrow.cells import has_kiln
+from kiln_arrow.cells import chunks_of, has_kiln
 from kiln_arrow.columns import column_errors
 from kiln_arrow.errors import KilnError
 from kiln_arrow.extension import FRAME, STORAGES, TENSORS, FrameType, TensorsType, is_kiln, with_children, with_fields
+from kiln_arrow.retype import retyped
+from kiln_arrow.structure import is_encoded, measured
 
 # Where Arrow keeps an extension type in a field whose reader does not know it.
 _NAME_KEY, _METADATA_KEY = b"ARROW:extension:name", b"ARROW:extension:metadata"
@@ -44,7 +46,8 @@ def from_storage(table: Any, columns: Iterable[str] | Mapping[str, Any]) -> Any:
         table: A `pyarrow.Table` or `pyarrow.RecordBatch`.
         columns: Name to type: a `TensorsType` or `FrameType` over the column's storage, or a nested type with such
             types in it. Or just names: then the type is what the field's metadata names, at any depth, as a reader
-            without `kiln_arrow` leaves it there; without metadata, a column of bytes becomes `kiln.tensors`.
+            without `kiln_arrow` leaves it there; without metadata, bytes become `kiln.tensors`, and so do the values of
+            a dictionary or of runs, whose type no file keeps.
 
     Raises:
         KilnError: A cell is malformed, with its `row`, the column at the head of its `path`; or a column cannot have
@@ -87,13 +90,20 @@ def _typed(field: pa.Field, wanted: Any) -> pa.Field:
     if wanted is None:
         wanted = _marked(field)
         if not has_kiln(wanted):
-            if wanted not in STORAGES:
-                raise KilnError("arrow_type", f"expected bytes, found {field.type!s:.200}", path=field.name)
-            wanted = TensorsType(wanted)
+            wanted = _tensors_over(wanted, field)
     if _plain(wanted) != _plain(field.type):
         sentence = f"expected {_plain(wanted)!s:.200}, which {wanted!s:.200} is stored as, found {field.type!s:.200}"
         raise KilnError("arrow_type", sentence, path=field.name)
     return _without_mark(field.with_type(wanted))
+
+
+def _tensors_over(data_type: pa.DataType, field: pa.Field) -> pa.DataType:
+    """Returns the type of bytes, or of a dictionary or runs of bytes, with the bytes as tensors."""
+    if data_type in STORAGES:
+        return TensorsType(data_type)
+    if is_encoded(data_type):
+        return with_children(data_type, lambda values: _tensors_over(values, field))
+    raise KilnError("arrow_type", f"expected bytes, found {field.type!s:.200}", path=field.name)
 
 
 def _without_mark(field: pa.Field) -> pa.Field:
@@ -119,6 +129,8 @@ def _rebuilt(table: Any, fields: list[pa.Field]) -> Any:
 def _viewed(column: Any, data_type: pa.DataType) -> Any:
     if column.type == data_type:
         return column
-    if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([chunk.view(data_type) for chunk in column.chunks], data_type)
-    return column.view(data_type)
+    chunks = chunks_of(column)[1]
+    for chunk in chunks:
+        measured(chunk)
+    views = [retyped(chunk, data_type) for chunk in chunks]
+    return pa.chunked_array(views, data_type) if isinstance(column, pa.ChunkedArray) else views[0]

@@ -10,12 +10,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kiln_arrow.building import build
-from kiln_arrow.cells import cells_of, chunks_of, decoded, flattened
-from kiln_arrow.directory import validate
+from kiln_arrow.cells import Cells, Leaf, cells_of, chunks_of, entries_of, fronts, require_room
 from kiln_arrow.errors import KilnError, shown
-from kiln_arrow.extension import FrameType, buffer_view, check_structure, is_kiln
+from kiln_arrow.extension import FrameType, is_kiln
 from kiln_arrow.frame import prefix_of
+from kiln_arrow.limits import SLOT_BYTES, Budget
 from kiln_arrow.mapping import below, text_of_struct
+from kiln_arrow.structure import (
+    all_slots,
+    bits_of,
+    bounded,
+    children_of,
+    has_items,
+    is_encoded,
+    item_slots,
+    list_places,
+    looked_up,
+    picked,
+    require_lengths,
+    without_nulls,
+)
 from kiln_arrow.uniform import uniform
 
 #: The bytes of each slot; those of slots that do not count may be anything.
@@ -47,23 +61,26 @@ def from_structs(struct_column: Any) -> Any:
         >>> kiln_arrow.to_structs(frames).equals(structs)
         True
     """
-    chunks = chunks_of(struct_column)
+    kind, chunks = chunks_of(struct_column)
     is_chunked = not (isinstance(struct_column, pa.Array) and len(chunks) == 1)
-    data_type = FrameType(text_of_struct(chunks[0].type if chunks else struct_column.type))
+    data_type = FrameType(text_of_struct(kind))
+    budget = Budget()
     framed: list[pa.Array] = []
     base = 0
     for chunk in chunks:
-        found = _framed(chunk, data_type, base)
+        found = _framed(chunk, data_type, base, budget)
         base += len(chunk)
         framed += found.chunks if isinstance(found, pa.ChunkedArray) else [found]
     return framed[0] if len(framed) == 1 and not is_chunked else pa.chunked_array(framed, data_type)
 
 
-def _framed(structs: pa.Array, data_type: FrameType, base: int) -> Any:
-    check_structure(structs)
-    valid = _valid(structs)
-    parts = _structs(structs, "", valid, np.arange(base, base + len(structs)))
+def _framed(structs: pa.Array, data_type: FrameType, base: int, budget: Budget) -> Any:
+    require_lengths(structs)
+    all_slots(structs, budget)
+    at = _present(structs, np.arange(len(structs)))
+    parts = _structs(structs, "", at, np.arange(base, base + len(structs)), budget)
     prefix = prefix_of(data_type.type_text)
+    valid = at >= 0
     lengths: NDArray[np.int64] = np.fromiter(map(len, parts), np.int64, len(parts)) + len(prefix)
     lengths[~valid] = 0
 
@@ -74,144 +91,142 @@ def _framed(structs: pa.Array, data_type: FrameType, base: int) -> Any:
     return build(data_type, lengths, valid, fill)
 
 
-def _valid(array: pa.Array) -> NDArray[np.bool_]:
-    if array.null_count == 0:
-        return np.ones(len(array), np.bool_)
-    valid: NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
-    return valid
+def _present(array: pa.Array, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the slots with those at -1 that are null."""
+    found = without_nulls(array, at)
+    assert found is not None
+    return found
 
 
-def _field(array: pa.Array, nullable: bool, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
-    """Returns the bytes of a field, item or value, of the slots that are present: those no null lies above."""
-    if pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
-        return _field(decoded(array), nullable, path, present, rows)
-    valid = _valid(array)
+# A slot of a dictionary takes a byte, and stands for all the fields that its value has. So many count as ordinary.
+_ORDINARY_LEAVES = 8
+
+
+def _leaf_count(data_type: pa.DataType) -> int:
+    return 1 if is_kiln(data_type) else sum(map(_leaf_count, children_of(data_type))) or 1
+
+
+# In what follows, `at` has the slot of each part that is wanted: -1 where a null above it makes it count for nothing.
+
+
+def _field(
+    array: pa.Array, nullable: bool, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget
+) -> _Parts:
+    """Returns the bytes of a field, an item or a value in each slot."""
+    wanted = at >= 0
+    repeated = False
+    while is_encoded(array.type):
+        array, found = looked_up(array, at)
+        assert found is not None
+        at, repeated = found, True
+        parts_each = _leaf_count(array.type) - _ORDINARY_LEAVES
+        budget.spend(SLOT_BYTES * parts_each * (len(at) - len(array)), f"{len(at)} slots of {array.type!s:.80}")
+    at = _present(array, at)
+    parts = _values(array, path, at, rows, budget, repeated)
+    there = at >= 0
     if nullable:
-        parts = _values(array, path, present & valid, rows)
-        return [b"".join((b"\1", part)) if there else b"\0" for part, there in zip(parts, valid.tolist(), strict=True)]
-    missing = present & ~valid
+        return [b"".join((b"\1", part)) if valid else b"\0" for part, valid in zip(parts, there.tolist(), strict=True)]
+    missing = wanted & ~there
     if missing.any():
-        raise KilnError("null", "expected a value, as the field says, found null", path=path, row=_row(rows, missing))
-    return _values(array, path, present, rows)
+        row = int(rows[missing.argmax()])
+        raise KilnError("null", "expected a value, as the field says, found null", path=path, row=row)
+    return parts
 
 
-def _row(rows: NDArray[np.int64], bad: NDArray[np.bool_]) -> int:
-    return int(rows[bad.argmax()])
-
-
-def _values(array: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
+def _values(
+    array: pa.Array, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget, repeated: bool
+) -> _Parts:
     kind, types = array.type, pa.types
     if is_kiln(kind):
-        return _tensors(array.storage, path, present, rows)
+        return _tensors(_bytes_at(array.storage, at, budget, repeated), kind, path, rows)
     if types.is_struct(kind):
-        return _structs(array, path, present, rows)
+        return _structs(array, path, at, rows, budget)
     if types.is_map(kind):
-        return _maps(array, path, present, rows)
+        return _maps(array, path, at, rows, budget)
     if types.is_boolean(kind):
-        bits: NDArray[np.uint8] = np.frombuffer(buffer_view(array.buffers()[1]), np.uint8)
-        values = np.unpackbits(bits, count=array.offset + len(array), bitorder="little")[array.offset :]
-        return _split(values.tobytes(), 1)
+        bits = picked(bits_of(array.buffers()[1], array.offset, len(array)), at)
+        return _split(bits.tobytes(), 1)
     if types.is_primitive(kind):
         width = kind.bit_width // 8
-        data = buffer_view(array.buffers()[1])[array.offset * width : (array.offset + len(array)) * width]
-        return _split(bytes(data), width)
+        return _split(picked(bounded(array.buffers()[1], f"<u{width}", array.offset, len(array)), at).tobytes(), width)
+    if has_items(kind):
+        return _lists(array, path, at, rows, budget)
+    cells = _bytes_at(array, at, budget, repeated)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        _check_text(array, path, present, rows)
-        return _bytes(array.view(_BYTES_LIKE[kind]))
-    if kind in _BYTES_LIKE.values():
-        return _bytes(array)
-    return _lists(array, path, present, rows)
+        _check_text(cells, path, rows)
+    return [b"" if data is None else len(data).to_bytes(8, "little") + bytes(data) for data in cells]
 
 
-_BYTES_LIKE = {
-    pa.string(): pa.binary(),
-    pa.large_string(): pa.large_binary(),
-    pa.string_view(): pa.binary_view(),
-}
+def _bytes_at(array: pa.Array, at: NDArray[np.int64], budget: Budget, repeated: bool) -> Cells:
+    cells = cells_of(array, at, may_repeat=repeated)
+    require_room(cells, budget)
+    return cells
 
 
 def _split(data: bytes, width: int) -> _Parts:
     return [data[at : at + width] for at in range(0, len(data), width)]
 
 
-def _bytes(array: pa.Array) -> _Parts:
-    return [b"" if data is None else len(data).to_bytes(8, "little") + bytes(data) for data in cells_of(array)]
+def _check_text(cells: Cells, path: str, rows: NDArray[np.int64]) -> None:
+    for index, data in enumerate(cells):
+        if data is None:
+            continue
+        try:
+            str(data, "utf-8")
+        except UnicodeDecodeError as error:
+            found = shown(bytes(data[error.start : error.end]))
+            sentence = f"expected UTF-8, found {found}: {error.reason}"
+            raise KilnError("utf8", sentence, path=path, row=int(rows[index])) from None
 
 
-def _check_text(array: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> None:
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:  # perhaps only where it does not count
-        for index, data in enumerate(cells_of(array.view(_BYTES_LIKE[array.type]))):
-            if data is None or not present[index]:
-                continue
-            try:
-                str(data, "utf-8")
-            except UnicodeDecodeError as error:
-                found = shown(bytes(data[error.start : error.end]))
-                sentence = f"expected UTF-8, found {found}: {error.reason}"
-                raise KilnError("utf8", sentence, path=path, row=int(rows[index])) from None
-
-
-def _tensors(storage: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
-    cells = cells_of(storage)
-    parts: _Parts = [b"" if data is None else data for data in cells]
+def _tensors(cells: Cells, kind: Any, path: str, rows: NDArray[np.int64]) -> _Parts:
     if uniform(cells) is None:
-        for index, data in enumerate(parts):
-            if not present[index]:
-                continue
-            try:
-                validate(data)
-            except KilnError as error:
-                error.path, error.row = path, int(rows[index])
-                raise
-    return parts
+        for _ in fronts(Leaf(path, kind, cells, rows)):  # each is checked as it comes
+            pass
+    return [b"" if data is None else data for data in cells]
 
 
-def _structs(array: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
+def _structs(array: pa.Array, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget) -> _Parts:
     fields = [array.type.field(index) for index in range(array.type.num_fields)]
     columns = [
-        _field(array.field(index), field.nullable, below(path, field.name), present, rows)
+        _field(array.field(index), field.nullable, below(path, field.name), at, rows, budget)
         for index, field in enumerate(fields)
     ]
     return [b"".join(parts) for parts in zip(*columns, strict=True)]
 
 
-def _lists(array: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
-    ((items, _),), counts = flattened(array)
-    parts = _field(
-        items,
-        array.type.value_field.nullable,
-        below(path, "[item]"),
-        np.repeat(present, counts),
-        np.repeat(rows, counts),
-    )
+def _lists(array: pa.Array, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget) -> _Parts:
+    starts, counts = list_places(array, at)
+    slots = item_slots(array.values, starts, counts, budget)
+    nullable = array.type.value_field.nullable
+    parts = _field(array.values, nullable, below(path, "[item]"), slots, np.repeat(rows, counts), budget)
     lists: _Parts = []
-    at = 0
+    first = 0
     for count in counts.tolist():
-        lists.append(b"".join([count.to_bytes(8, "little"), *parts[at : at + count]]))
-        at += count
+        lists.append(b"".join([count.to_bytes(8, "little"), *parts[first : first + count]]))
+        first += count
     return lists
 
 
-def _maps(array: pa.Array, path: str, present: NDArray[np.bool_], rows: NDArray[np.int64]) -> _Parts:
-    ((keys, _), (values, _)), counts = flattened(array)
-    inside, rows_inside = np.repeat(present, counts), np.repeat(rows, counts)
-    names = _field(keys, False, below(path, "[key]"), inside, rows_inside)
-    parts = _field(values, array.type.item_field.nullable, below(path, "[value]"), inside, rows_inside)
+def _maps(array: pa.Array, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget) -> _Parts:
+    starts, counts = list_places(array, at)
+    slots = item_slots(array.values, starts, counts, budget)
+    keys, values = entries_of(array, slots)
+    inside = np.repeat(rows, counts)
+    names = _field(keys, False, below(path, "[key]"), slots, inside, budget)
+    parts = _field(values, array.type.item_field.nullable, below(path, "[value]"), slots, inside, budget)
     maps: _Parts = []
-    at = 0
+    first = 0
     for index, count in enumerate(counts.tolist()):
         # Keys sort by their bytes, before which their parts have eight bytes of length.
-        entries = sorted((names[entry][8:], entry) for entry in range(at, at + count))
-        if present[index]:
-            for (key, _), (following, _) in pairwise(entries):
-                if key == following:
-                    sentence = f"expected every key once in a map, found {shown(key)} twice"
-                    raise KilnError("key_order", sentence, path=path, row=int(rows[index]))
+        entries = sorted((names[entry][8:], entry) for entry in range(first, first + count))
+        for (key, _), (following, _) in pairwise(entries):
+            if key == following:
+                sentence = f"expected every key once in a map, found {shown(key)} twice"
+                raise KilnError("key_order", sentence, path=path, row=int(rows[index]))
         pieces = [count.to_bytes(8, "little")]
         for _, entry in entries:
             pieces += [names[entry], parts[entry]]
         maps.append(b"".join(pieces))
-        at += count
+        first += count
     return maps

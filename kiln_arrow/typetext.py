@@ -90,20 +90,22 @@ Type = Leaf | Struct | List | Dict | Option
 T = TypeVar("T")
 
 # A program has few types and uses them often, so what follows from a text is remembered. Both bounds keep foreign texts
-# from growing this without end.
+# from growing this without end. Of longer texts the latest is remembered: parsed anew for each row, one would cost rows
+# times text.
 _REMEMBERED_COUNT = 256
 _REMEMBERED_LENGTH = 4096
 
 
 def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
-    """Returns the same function of a type text with its latest results remembered, those of short texts."""
-    cached = lru_cache(maxsize=_REMEMBERED_COUNT)(function)
+    """Returns the same function of a type text with its latest results remembered."""
+    short = lru_cache(maxsize=_REMEMBERED_COUNT)(function)
+    long = lru_cache(maxsize=1)(function)
 
     @wraps(function)
     def of_text(text: str) -> T:
         if not isinstance(text, str):
             raise TypeError(f"expected a type text, found {type(text).__name__} {shown(text)}")
-        return cached(text) if len(text) <= _REMEMBERED_LENGTH else function(text)
+        return short(text) if len(text) <= _REMEMBERED_LENGTH else long(text)
 
     return of_text
 

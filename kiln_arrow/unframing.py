@@ -9,11 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kiln_arrow.building import LIMIT, runs_within
-from kiln_arrow.cells import Leaf, at_row, cells_of, chunks_of
+from kiln_arrow.cells import Leaf, at_row, chunks_of, leaves, require_room
 from kiln_arrow.errors import KilnError
-from kiln_arrow.extension import FRAME, check_structure, is_kiln
-from kiln_arrow.frame import PREFIX, unframe
+from kiln_arrow.extension import FRAME, is_kiln
+from kiln_arrow.frame import PREFIX, form_of
 from kiln_arrow.layout import COUNTS, DESCRIPTOR_SIZE, HEADER_SIZE, align64
+from kiln_arrow.limits import Budget
 from kiln_arrow.mapping import ARROW_OF_WORD, arrow_of
 from kiln_arrow.typetext import Dict, List, Option, Struct, Type, parse_type
 from kiln_arrow.typetext import Leaf as LeafType
@@ -41,56 +42,67 @@ def to_structs(frame_column: Any) -> Any:
         >>> kiln_arrow.to_structs(frames).to_pylist()
         [{'id': 7}, None]
     """
-    chunks = chunks_of(frame_column)
+    data_type, chunks = chunks_of(frame_column)
     is_chunked = not (isinstance(frame_column, pa.Array) and len(chunks) == 1)
-    data_type = chunks[0].type if chunks else frame_column.type
     if not is_kiln(data_type) or data_type.extension_name != FRAME:
         raise KilnError("arrow_type", f"expected a column of kiln.frame, found {data_type!s:.200}")
     kind = parse_type(data_type.type_text)
+    budget = Budget()
     structs: list[pa.Array] = []
     base = 0
     for chunk in chunks:
-        structs += _unframed(chunk, data_type.type_text, kind, base)
+        (leaf,) = leaves(chunk, budget)
+        structs += _unframed(leaf._replace(rows=np.arange(base, base + len(chunk))), kind, budget)
         base += len(chunk)
     return structs[0] if len(structs) == 1 and not is_chunked else pa.chunked_array(structs, arrow_of(kind))
 
 
-def _unframed(frames: pa.Array, type_text: str, kind: Type, base: int) -> list[pa.Array]:
-    check_structure(frames)
-    cells = cells_of(frames.storage)
-    leaf = Leaf("", frames.type, frames.storage, np.arange(base, base + len(frames)))
-    lengths = cells.lengths if cells.valid is None else np.where(cells.valid, cells.lengths, 0)
+def _unframed(leaf: Leaf, kind: Type, budget: Budget) -> list[pa.Array]:
+    lengths = leaf.cells.sizes()
     if lengths.max(initial=0) > LIMIT:
         row = int((lengths > LIMIT).argmax())
         sentence = f"expected a cell below 2 GiB, as one struct cannot hold more, found {lengths[row]} bytes"
-        raise KilnError("size", sentence, row=base + row)
+        raise KilnError("size", sentence, row=leaf.row(row))
+    require_room(leaf.cells, budget)
     structs: list[pa.Array] = []
-    slots = iter(cells)
+    slots = iter(leaf.cells)
+    form = form_of(leaf.type.type_text)
     # No part of a struct takes more bytes than its frame, so that offsets fit where the frames' would.
     for first, last in runs_within(lengths, LIMIT):
-        column = _builder(kind)
+        column = _builder(kind, budget)
         valid: NDArray[np.bool_] = np.ones(last - first, np.bool_)
         for index in range(first, last):
             data = next(slots)
             if data is None:
                 valid[index - first] = False
+                budget.spend(column.width - _SKIPPED_BYTES, f"{len(leaf.cells)} rows of {form.type_text:.80}")
                 column.skip()
                 continue
+            # What is read is what was checked, though somebody else may write to the column's memory.
+            whole = memoryview(bytes(data))
             try:
-                unframe(type_text, data)
+                form.check(whole)
+                column.read(whole, PREFIX.size)
             except KilnError as error:
                 raise at_row(error, leaf, index) from None
-            column.read(data, PREFIX.size)
         structs.append(column.finish(valid))
     return structs
+
+
+# A slot without a value needs as much memory as one that has one, so a wide type makes much of few bytes. Up to this
+# many bytes of a slot count as ordinary.
+_SKIPPED_BYTES = 64
 
 
 class _Builder:
     """One part of a struct column; it reads bytes that were checked, and checks nothing itself.
 
     `read` takes in the value that begins at a place and returns where it ends; `skip` leaves a slot that does not
-    count, as a null is above it; `finish` returns the array, null where `valid` is False.
+    count, as a null is above it; `finish` returns the array, null where `valid` is False. A slot that does not count
+    takes `width` bytes.
     """
+
+    width = 8
 
     def read(self, view: memoryview, at: int) -> int:
         raise NotImplementedError
@@ -102,15 +114,15 @@ class _Builder:
         raise NotImplementedError
 
 
-def _builder(kind: Type) -> _Builder:
+def _builder(kind: Type, budget: Budget) -> _Builder:
     if isinstance(kind, Option):
-        return _Option(_builder(kind.value))
+        return _Option(_builder(kind.value, budget), budget)
     if isinstance(kind, Struct):
-        return _Struct(kind)
+        return _Struct(kind, budget)
     if isinstance(kind, List):
-        return _List(kind)
+        return _List(kind, budget)
     if isinstance(kind, Dict):
-        return _Map(kind)
+        return _Map(kind, budget)
     if kind.word == "tensors":
         return _Tensors()
     if kind.word in ("str", "bytes"):
@@ -197,8 +209,9 @@ class _Tensors(_Bytes):
 
 
 class _Option(_Builder):
-    def __init__(self, inner: _Builder) -> None:
-        self._inner = inner
+    def __init__(self, inner: _Builder, budget: Budget) -> None:
+        self._inner, self._budget = inner, budget
+        self.width = inner.width
         self._valid: list[bool] = []
 
     def read(self, view: memoryview, at: int) -> int:
@@ -206,6 +219,8 @@ class _Option(_Builder):
         self._valid.append(there)
         if there:
             return self._inner.read(view, at + 1)
+        if self.width > _SKIPPED_BYTES:
+            self._budget.spend(self.width - _SKIPPED_BYTES, "options without a value")
         self._inner.skip()
         return at + 1
 
@@ -218,9 +233,9 @@ class _Option(_Builder):
 
 
 class _List(_Builder):
-    def __init__(self, kind: List) -> None:
+    def __init__(self, kind: List, budget: Budget) -> None:
         self._type = arrow_of(kind)
-        self._item = _builder(kind.item)
+        self._item = _builder(kind.item, budget)
         self._ends = [0]
 
     def read(self, view: memoryview, at: int) -> int:
@@ -240,9 +255,9 @@ class _List(_Builder):
 
 
 class _Map(_Builder):
-    def __init__(self, kind: Dict) -> None:
+    def __init__(self, kind: Dict, budget: Budget) -> None:
         self._type = arrow_of(kind)
-        self._key, self._value = _Bytes(pa.string()), _builder(kind.value)
+        self._key, self._value = _Bytes(pa.string()), _builder(kind.value, budget)
         self._ends = [0]
 
     def read(self, view: memoryview, at: int) -> int:
@@ -264,9 +279,10 @@ class _Map(_Builder):
 
 
 class _Struct(_Builder):
-    def __init__(self, kind: Struct) -> None:
+    def __init__(self, kind: Struct, budget: Budget) -> None:
         self._type = arrow_of(kind)
-        self._fields = [_builder(field) for _, field in kind.fields]
+        self._fields = [_builder(field, budget) for _, field in kind.fields]
+        self.width = sum(field.width for field in self._fields)
         self._count = 0
 
     def read(self, view: memoryview, at: int) -> int:

@@ -409,7 +409,15 @@ def test_a_column_without_tensors_or_with_two_is_refused():
     for column in ([1], pa.table({"a": cells})):
         with pytest.raises(TypeError):
             kiln_arrow.to_numpy(column)
-    kiln_arrow.validate_column(pa.array([1]))
+
+
+@pytest.mark.parametrize("column", [pa.array([1]), pa.array([b"KLNT"]), pa.array([b"KLNT"]).dictionary_encode()])
+def test_a_column_without_cells_does_not_pass_as_valid(column):
+    for same in (column, column.slice(0, 0), pa.chunked_array([], column.type)):
+        with pytest.raises(KilnError) as caught:
+            kiln_arrow.validate_column(same)
+        assert caught.value.rule == "arrow_type"
+        assert ("from_storage" in str(caught.value)) == (column.type != pa.int64())
 
 
 def test_empty_tensors_with_dims_too_large_to_stack_are_refused():
