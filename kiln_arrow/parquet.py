@@ -19,6 +19,7 @@ from kiln_arrow.cells import has_kiln, leaves
 from kiln_arrow.errors import KilnError
 from kiln_arrow.extension import is_kiln
 from kiln_arrow.limits import Budget
+from kiln_arrow.retype import require_what_pyarrow_follows
 from kiln_arrow.structure import children_of, is_encoded, measured
 
 #: No row group is larger, unless one row is.
@@ -118,8 +119,9 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
     for name, column in [] if table is None else zip(table.column_names, table.columns, strict=True):
         base = 0
         for chunk in column.chunks:
-            size = measured(chunk)  # of every column, as pyarrow follows whatever is in them
+            require_what_pyarrow_follows(chunk)
             if not has_kiln(column.type):
+                size = measured(chunk)
                 others += size
                 rows[base : base + len(chunk)] += -(-size // max(len(chunk), 1))
             for leaf in leaves(chunk, budget):
