@@ -19,7 +19,16 @@ from arrow_digest.columns import LeafDigest, LeafPool, thread_count
 from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash, logical_code
-from arrow_digest.schema import FlatSchema, encode_type, flatten, logical_type, nullability, unwrap
+from arrow_digest.schema import (
+    FlatSchema,
+    Struct,
+    encode_type,
+    flatten,
+    logical_type,
+    nullability,
+    structs,
+    unwrap,
+)
 from arrow_digest.sources import open_source, read_producer
 from arrow_digest.structure import Column, describe, describe_leaf
 
@@ -328,12 +337,9 @@ class RecordDigest:
             for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
         )
 
-    def childless(self) -> tuple[tuple[str, ...], ...]:
-        """Return the paths of structs without fields, which have no leaf and are in the hash all the same."""
-        paths = [field.path for field in self._flat.fields]
-        inner = {path[:-1] for path in paths}
-        structs = [field.path for field in self._flat.fields if field.encoded_type is None]
-        return tuple(path for path in structs if path not in inner)
+    def structs(self) -> tuple[Struct, ...]:
+        """Return the structs of the records, which have no digest of their own, depth first."""
+        return structs(self._flat)
 
     def copy(self) -> RecordDigest:
         """Return an independent digest in the same state.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
+from arrow_digest.apart import Place
 from arrow_digest.arrow0 import ColumnDigest, RecordDigest, digest_source
 from arrow_digest.columns import thread_count
 from arrow_digest.differences import keyed, may_hide_a_difference
-from arrow_digest.errors import format_path
+from arrow_digest.errors import format_path, naming
 from arrow_digest.functions import DEFAULT_FUNCTION
-from arrow_digest.rows import NO_ROW, Cell, first_differences
+from arrow_digest.rows import NO_ROW, Cell, StructPair, first_differences
+from arrow_digest.schema import Struct
 from arrow_digest.sources import open_source
 
 __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
@@ -25,23 +28,38 @@ __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
 class ColumnDifference:
     """A leaf column that both sides have, with other values; in another type, with one that is no equal value in it.
 
+    Or a struct that is null on one side alone in some row where every column inside it is null on both.
+
     Attributes:
         path: Field names from the top-level column down.
         row: The first row that differs, counted from 0; None where it could not be looked for, as in a used-up stream.
         a: The value there on the first side, `NO_ROW` where its rows have ended.
         b: The value there on the second side.
+        place: Where inside these two values they differ first, from outside in: `("item", 3)` of a list,
+            `("character", 7)` of a text, `("byte", 7)` of binary, counted from 0. Empty where both are shown whole.
+        a_text: What is at that place on the first side, as people see it: never the same on both sides.
+        b_text: What is there on the second side.
+        a_json: What is there on the first side, as `json.dumps` takes it; `NO_ROW` where its rows, or the items of the
+            list, have ended.
+        b_json: What is there on the second side.
     """
 
     path: tuple[str, ...]
     row: int | None
     a: Any = None
     b: Any = None
+    place: Place = ()
+    a_text: str = ""
+    b_text: str = ""
+    a_json: Any = None
+    b_json: Any = None
 
     def __str__(self) -> str:
         """Return the difference in words."""
         if self.row is None:
             return f"{format_path(self.path)}: differs"
-        return f"{format_path(self.path)}: row {self.row}: {shown(self.a)} became {shown(self.b)}"
+        place = "".join(f", {unit} {number}" for unit, number in self.place)
+        return f"{format_path(self.path)}: row {self.row}{place}: {self.a_text} became {self.b_text}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +102,7 @@ class Difference:
     def __str__(self) -> str:
         """Return a report, a fact a line."""
         if self.equal:
-            return f"{self.a} and {self.b}: the same records ({self.row_counts[0]:,} rows)"
+            return f"{self.a} and {self.b}: the same records ({_rows(self.row_counts[0])})"
         lines = [f"--- {self.a}", f"+++ {self.b}"]
         if self.row_counts[0] != self.row_counts[1]:
             lines.append(f"row count: {self.row_counts[0]:,} became {self.row_counts[1]:,}")
@@ -97,19 +115,16 @@ class Difference:
         return "\n".join(lines + [str(column) for column in self.columns])
 
 
-def shown(value: Any) -> str:
-    """Return a value for people, cut where it is long."""
-    if value is NO_ROW:
-        return "no row"
-    text = "null" if value is None else repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def diff(a: Any, b: Any, *, threads: int | None = None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Difference:
     """Return how two sets of records differ, in constant memory.
 
-    Both are hashed first, column by column. Then those columns are read once more, side by side, that differ, or that
-    hold nulls which the hash may take for values.
+    Both are hashed first, column by column. Then those columns are read once more, side by side, that differ, or in
+    which the hash takes some records for others: lists, types that changed, nulls in other rows, and structs that may
+    be null.
 
     Args:
         a: A path, a URI that fsspec opens, or anything that exports Arrow records.
@@ -131,62 +146,136 @@ def diff(a: Any, b: Any, *, threads: int | None = None, int96_unit: Int96Unit = 
     +++ Table
     a: row 1: 2 became 5
     """
-    count = thread_count(threads)
-    first, second = _digest(a, count, int96_unit), _digest(b, count, int96_unit)
-    before, after = keyed(first.columns()), keyed(second.columns())
-    common = [key for key in before if key in after]
-    pairs = {key: (before[key][1], after[key][1]) for key in common}
-    removed, added, renamed = _names(
-        [column for key, (_, column) in before.items() if key not in after],
-        [column for key, (_, column) in after.items() if key not in before],
-    )
-    order = [key for key in after if key in before]
-    schema = Difference(
-        a=_name(a),
-        b=_name(b),
-        row_counts=(first.row_count, second.row_count),
-        removed=_typed(removed),
-        added=_typed(added),
-        renamed=renamed,
-        retyped=tuple(
-            (old.path, old.data_type, new.data_type) for old, new in pairs.values() if old.data_type != new.data_type
-        ),
-        reordered=() if order == common else tuple(path for path, _ in order),
-    )
-    schema = _with_structs(schema, first, second)
-    once = _is_used_up(a) or _is_used_up(b)
-    suspects = {
-        key: (before[key][0], after[key][0])
-        for key, (old, new) in pairs.items()
-        if (not once if old.data_type != new.data_type else _may_differ(old, new, schema.row_counts))
-    }
-    if not suspects:
-        return schema
-    if once:
-        found: dict[int, Cell | None] = dict.fromkeys(range(len(suspects)))
-    else:
-        found = dict(first_differences(a, b, list(suspects.values()), count, int96_unit))
-    paths = [path for path, _ in suspects]
-    columns = []
-    for number, cell in sorted(found.items()):
-        columns.append(
-            ColumnDifference(paths[number], None) if cell is None else ColumnDifference(paths[number], *cell)
+    return _Diff(a, b, thread_count(threads), int96_unit).result()
+
+
+_Key = tuple[tuple[str, ...], int]
+
+
+class _Diff:
+    """Two sides, each hashed, and what is to be looked at again."""
+
+    def __init__(self, a: Any, b: Any, threads: int, int96_unit: Int96Unit) -> None:
+        self._sides = list(zip(_error_names(a, b), (a, b), strict=True))
+        self._names = _name(a), _name(b)
+        self._threads = threads
+        self._int96_unit = int96_unit
+        self._is_used_up = _is_used_up(a) or _is_used_up(b)
+        self._digests = [_digest(name, source, threads, int96_unit) for name, source in self._sides]
+        self._before, self._after = (keyed(digest.columns()) for digest in self._digests)
+        self._row_counts = self._digests[0].row_count, self._digests[1].row_count
+
+    def result(self) -> Difference:
+        """Return how the sides differ."""
+        before, after = self._before, self._after
+        common = [key for key in before if key in after]
+        order = [key for key in after if key in before]
+        suspects = [key for key in common if self._may_differ(before[key][1], after[key][1])]
+        renamed = self._renamed()
+        doubtful = [pair for pair in renamed if self._may_differ(before[pair[0]][1], after[pair[1]][1])]
+        structs = self._structs()
+        found = self._compare([*((key, key) for key in suspects), *doubtful], [pair for _, pair in structs])
+        refuted = [pair for number, pair in enumerate(doubtful, len(suspects)) if number in found]
+        renamed = [pair for pair in renamed if pair not in refuted]
+        paths = [path for path, _ in suspects] + [()] * len(doubtful) + [path for path, _ in structs]
+        columns = [(paths[number], cell) for number, cell in sorted(found.items()) if paths[number]]
+        empty = [_childless(digest) for digest in self._digests]
+        gone, new = {old for old, _ in renamed}, {new for _, new in renamed}
+        return Difference(
+            *self._names,
+            row_counts=self._row_counts,
+            removed=(
+                *_only(before, after, gone),
+                *((path, pa.struct([])) for path in empty[0] if path not in empty[1]),
+            ),
+            added=(*_only(after, before, new), *((path, pa.struct([])) for path in empty[1] if path not in empty[0])),
+            renamed=tuple((old[0], new[0]) for old, new in renamed),
+            retyped=tuple(
+                (key[0], before[key][1].data_type, after[key][1].data_type)
+                for key in common
+                if before[key][1].data_type != after[key][1].data_type
+            ),
+            reordered=() if order == common else tuple(path for path, _ in order),
+            columns=tuple(_difference(path, cell) for path, cell in columns),
         )
-    return replace(schema, columns=tuple(columns))
+
+    def _may_differ(self, old: ColumnDigest, new: ColumnDigest) -> bool:
+        """Return whether two columns may hold other values, as far as their digests say."""
+        if old.data_type != new.data_type:
+            return not self._is_used_up
+        if old.digest != new.digest or self._row_counts[0] != self._row_counts[1]:
+            return True
+        if pt.is_list(old.data_type) and not self._is_used_up:
+            return True  # whose items may be null whatever the schema says
+        return may_hide_a_difference(old, new)
+
+    def _renamed(self) -> list[tuple[_Key, _Key]]:
+        """Return pairs of columns that one side alone has, with equal types and digests: one with another name."""
+        left = {key: column for key, (_, column) in self._after.items() if key not in self._before}
+        pairs = []
+        for key, (_, old) in self._before.items():
+            if key in self._after:
+                continue
+            wanted = old.data_type, old.digest, old.validity_digest
+            matches = (k for k, new in left.items() if (new.data_type, new.digest, new.validity_digest) == wanted)
+            match = next(matches, None)
+            if match is not None:
+                del left[match]
+                pairs.append((key, match))
+        return pairs
+
+    def _structs(self) -> list[tuple[tuple[str, ...], StructPair]]:
+        """Return the structs that both sides have and that may be null where nothing inside them shows it."""
+        first, second = (keyed(digest.structs()) for digest in self._digests)
+        others = {self._before[key][0]: self._after[key][0] for key in self._before if key in self._after}
+        pairs = []
+        for key, (_, struct) in first.items():
+            if key not in second or not any(self._row_counts):
+                continue
+            sides = struct, second[key][1]
+            if any(
+                self._may_be_null(side, columns)
+                for side, columns in zip(sides, (self._before, self._after), strict=True)
+            ):
+                leaves = tuple((n, others[n]) for n in struct.leaves if others.get(n) in sides[1].leaves)
+                pairs.append((struct.path, StructPair(sides, leaves)))
+        return pairs
+
+    def _may_be_null(self, struct: Struct, columns: dict[_Key, tuple[int, ColumnDigest]]) -> bool:
+        inside = set(struct.leaves)
+        return all(column.null_count for number, column in columns.values() if number in inside)
+
+    def _compare(self, leaves: list[tuple[_Key, _Key]], structs: list[StructPair]) -> dict[int, Cell | None]:
+        """Return the first difference of each pair that differs, by number; None where it cannot be looked for."""
+        if not leaves and not structs:
+            return {}
+        if self._is_used_up:
+            return dict.fromkeys(range(len(leaves) + len(structs)))
+        numbers = [(self._before[old][0], self._after[new][0]) for old, new in leaves]
+        return dict(first_differences(self._sides, numbers, structs, self._threads, self._int96_unit))
 
 
-def _may_differ(old: ColumnDigest, new: ColumnDigest, row_counts: tuple[int, int]) -> bool:
-    return old.digest != new.digest or row_counts[0] != row_counts[1] or may_hide_a_difference(old, new)
+def _difference(path: tuple[str, ...], cell: Cell | None) -> ColumnDifference:
+    if cell is None:
+        return ColumnDifference(path, None)
+    return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
 
 
-def _digest(source: Any, threads: int, int96_unit: Int96Unit) -> RecordDigest:
-    with open_source(source, threads=threads, int96_unit=int96_unit) as opened:
+def _digest(name: str, source: Any, threads: int, int96_unit: Int96Unit) -> RecordDigest:
+    with naming(name), open_source(source, threads=threads, int96_unit=int96_unit) as opened:
         # With validity, columns with nulls need not be read again where they are equal.
         return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
 
 
 def _name(source: Any) -> str:
     return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else type(source).__name__
+
+
+def _error_names(a: Any, b: Any) -> tuple[str, ...]:
+    return tuple(
+        _name(source) if isinstance(source, (str, os.PathLike)) else f"the {place} side ({_name(source)})"
+        for place, source in (("first", a), ("second", b))
+    )
 
 
 def _is_used_up(source: Any) -> bool:
@@ -196,36 +285,15 @@ def _is_used_up(source: Any) -> bool:
     return isinstance(source, pa.RecordBatchReader)
 
 
-def _typed(columns: Iterable[ColumnDigest]) -> tuple[tuple[tuple[str, ...], Any], ...]:
-    return tuple((column.path, column.data_type) for column in columns)
+def _only(
+    columns: dict[_Key, tuple[int, ColumnDigest]], others: dict[_Key, tuple[int, ColumnDigest]], but: set[_Key]
+) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """Return path and type of the columns that one side alone has."""
+    return [(c.path, c.data_type) for key, (_, c) in columns.items() if key not in others and key not in but]
 
 
-def _names(
-    removed: list[ColumnDigest], added: list[ColumnDigest]
-) -> tuple[list[ColumnDigest], list[ColumnDigest], tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:
-    """Take pairs with equal type and digest out of what is removed and added: they are the same under another name."""
-    renamed = []
-    left = list(added)
-    kept = []
-    for old in removed:
-        wanted = old.data_type, old.digest, old.validity_digest
-        match = next(
-            (new for new in left if (new.data_type, new.digest, new.validity_digest) == wanted),
-            None,
-        )
-        if match is None:
-            kept.append(old)
-        else:
-            left.remove(match)
-            renamed.append((old.path, match.path))
-    return kept, left, tuple(renamed)
-
-
-def _with_structs(schema: Difference, first: RecordDigest, second: RecordDigest) -> Difference:
-    """Add structs without leaves, which are in the hash by their names alone."""
-    before, after = first.childless(), second.childless()
-    return replace(
-        schema,
-        removed=(*schema.removed, *((path, pa.struct([])) for path in before if path not in after)),
-        added=(*schema.added, *((path, pa.struct([])) for path in after if path not in before)),
-    )
+def _childless(digest: RecordDigest) -> list[tuple[str, ...]]:
+    """Return the paths of structs without fields."""
+    structs = digest.structs()
+    outer = {struct.indices[:-1] for struct in structs}
+    return [struct.path for struct in structs if not struct.leaves and struct.indices not in outer]

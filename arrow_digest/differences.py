@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow.types as pt
 
 from arrow_digest.arrow0 import ColumnDigest
+from arrow_digest.conversion import is_convertible
 from arrow_digest.errors import format_path
-from arrow_digest.retyping import earlier_types
+from arrow_digest.schema import Struct
 
 __all__ = ["ColumnChange", "ambiguous", "column_changes", "describe_changes", "keyed", "may_hide_a_difference"]
 
@@ -40,9 +41,9 @@ class ColumnChange:
     found_number: int | None = None
 
     @property
-    def may_be_round_trip(self) -> bool:
-        """True if the type is one that Parquet gives back for the expected one."""
-        return self.kind == "type" and self.expected_type in earlier_types(self.found_type)
+    def may_be_retyped(self) -> bool:
+        """True if values of the found type can have equals in the expected one."""
+        return self.kind == "type" and is_convertible(self.found_type, self.expected_type)
 
     def __str__(self) -> str:
         """Return the change in words."""
@@ -57,7 +58,10 @@ class ColumnChange:
         return f"{format_path(self.path)}: {words[self.kind]}"
 
 
-def keyed(columns: Iterable[ColumnDigest]) -> dict[Key, tuple[int, ColumnDigest]]:
+_Column = TypeVar("_Column", ColumnDigest, Struct)
+
+
+def keyed(columns: Iterable[_Column]) -> dict[Key, tuple[int, _Column]]:
     """Return columns with their places by path, the nth of one path by the nth."""
     seen: Counter[tuple[str, ...]] = Counter()
     found = {}

@@ -6,6 +6,9 @@ has to match text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from _arrow_io.errors import ArrowDigestError, UnknownUnitError, UnreadableError
 
 __all__ = [
@@ -22,6 +25,7 @@ __all__ = [
     "UnsupportedTypeError",
     "WorkerError",
     "format_path",
+    "naming",
 ]
 
 
@@ -85,7 +89,10 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
             or the reverse), `depth`, `name` or `time_zone` (not UTF-8), or `variant`.
         reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list,
             or alone), `union`, `map` or `duration`; None where something else is wrong with it.
+        source: Which of two sources it is in, as `diff` says; None elsewhere.
     """
+
+    source: str | None = None
 
     def __init__(
         self, path: tuple[str, ...], data_type: object, rule: str, reason: str, reserved: str | None = None
@@ -122,7 +129,10 @@ class InvalidArrayError(ArrowDigestError, ValueError):
         path: Field names from the top-level column down; empty for an array by itself.
         rule: `buffer`, `offsets`, `views`, `sizes`, `indices`, `run_ends`, `child_length`, `device` or `nulls`.
         slot: The first slot at fault within the array that was checked, None where the fault has no slot.
+        source: Which of two sources it is in, as `diff` says; None elsewhere.
     """
+
+    source: str | None = None
 
     def __init__(self, path: tuple[str, ...], rule: str, message: str, slot: int | None = None) -> None:
         where = f"column {format_path(path)}: " if path else ""
@@ -184,3 +194,14 @@ class WorkerError(ArrowDigestError, RuntimeError):
 # Public names say the package that is imported, wherever they are defined.
 for _error in (ArrowDigestError, UnreadableError):
     _error.__module__ = __name__
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Have errors that say which column is at fault say as well in which of two sources it is."""
+    try:
+        yield
+    except (InvalidArrayError, UnsupportedTypeError) as error:
+        error.source = source
+        error.args = (f"{source}: {error}",)
+        raise

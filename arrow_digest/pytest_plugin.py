@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from arrow_digest.diff import diff
-
 __all__ = ["assert_same_records"]
 
 
@@ -21,8 +19,11 @@ def assert_same_records() -> Callable[[Any, Any], None]:
 
     def check(a: Any, b: Any) -> None:
         __tracebackhide__ = True
+        # Not before a test needs it: pytest imports this module at every start, in every project.
+        from arrow_digest.diff import diff
+
         found = diff(a, b)
         if not found.equal:
-            pytest.fail(f"the records differ\n{found}", pytrace=False)
+            pytest.fail(f"the records differ\n{found}")
 
     return check

@@ -1,58 +1,80 @@
-"""Types that change on the way through Parquet, and what a column's digest was before they did."""
+"""Types that other programs change, and what a column's digest was before they did.
+
+Whether the records are the same but for their types is decided by digests alone: every value is taken for its equal in
+the earlier type, see `conversion`, and hashed. Where the earlier type is recorded, that one is tried; where it is not,
+those that are known to become the type that was found.
+"""
 
 from __future__ import annotations
 
+import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from _arrow_io.formats import is_parquet
 from _arrow_io.opening import InputFile
-from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, combine
+from arrow_digest.arrow0 import ColumnDigest, combine
 from arrow_digest.chunks import joined
-from arrow_digest.columns import LeafPool
+from arrow_digest.columns import LeafDigest, LeafPool
+from arrow_digest.conversion import NoEqualValueError, convert, nesting
+from arrow_digest.encode import encode
+from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
-from arrow_digest.schema import Leaf, flatten, logical_type
+from arrow_digest.schema import Leaf, encode_type, flatten, logical_type
 from arrow_digest.sources import read_records
-from arrow_digest.structure import describe_leaf
+from arrow_digest.structure import Column, Kind, Node, describe_leaf
 
-__all__ = ["earlier_types", "leaf_array", "retyped_leaves", "was_only_retyped"]
+__all__ = ["is_earlier_type", "retyped_leaves", "was_only_retyped"]
 
 # With many columns of such types there are more ways back than are worth a try.
 _MOST_WAYS = 4096
 
-# Zones that Parquet without Arrow's schema gives back as "UTC".
-_UTC_NAMES = ("UTC", "+00:00", "Etc/UTC", "Z", "GMT")
+# Zones that Parquet without Arrow's schema gives back as "UTC", and none at all.
+_NO_ZONES = (None, "UTC", "+00:00", "Etc/UTC", "Z", "GMT")
+_UNITS = ("ns", "us", "ms", "s")
+# Files with more timestamps than this are not hashed once for every zone.
+_MOST_ZONED_VALUES = 1 << 21
 
 
-def earlier_types(data_type: Any) -> tuple[Any, ...]:
-    """Return the logical types that a Parquet file may give back as this one.
+def is_earlier_type(earlier: Any, found: Any) -> bool:
+    """Return whether a logical type is known to become another on the way through files.
 
-    >>> earlier_types(pa.date32())
-    (DataType(date64[ms]),)
+    >>> is_earlier_type(pa.timestamp("us", "Europe/Berlin"), pa.timestamp("ns"))
+    True
     """
-    if pt.is_list(data_type):
-        return tuple(pa.list_(inner) for inner in earlier_types(data_type.value_type))
-    if pt.is_timestamp(data_type):
-        units = {"ms": ("ms", "s"), "us": ("us", "ns")}.get(data_type.unit, (data_type.unit,))
-        zones = _UTC_NAMES if data_type.tz == "UTC" else (data_type.tz,)
-        types = [pa.timestamp(unit, zone) for unit in units for zone in zones]
-        return tuple(earlier for earlier in types if earlier != data_type)
-    if pt.is_decimal128(data_type):
+    (depth, earlier), (found_depth, found) = nesting(earlier), nesting(found)
+    if depth != found_depth or earlier == found:
+        return False
+    return earlier in _earlier_types(found) or (pt.is_timestamp(earlier) and pt.is_timestamp(found))
+
+
+def _earlier_types(found: Any, zones: Sequence[str | None] = _NO_ZONES) -> list[Any]:
+    """Return the other logical types that are known to become this one; of zones only those that are given."""
+    if pt.is_list(found):
+        return [pa.list_(inner) for inner in _earlier_types(found.value_type, zones)]
+    if pt.is_timestamp(found):
+        # Writers without a unit take the nearest that they have; INT96 has nanoseconds, and no zone.
+        types = [pa.timestamp(unit, zone) for zone in dict.fromkeys((found.tz, *zones)) for unit in _UNITS]
+        return [earlier for earlier in types if earlier != found]
+    if pt.is_decimal128(found):
         narrow = [(9, pa.decimal32), (18, pa.decimal64)]
-        return tuple(make(data_type.precision, data_type.scale) for most, make in narrow if data_type.precision <= most)
-    return _EARLIER.get(data_type, ())
+        return [make(found.precision, found.scale) for most, make in narrow if found.precision <= most]
+    return list(_EARLIER.get(found, ()))
 
 
 _EARLIER: Mapping[Any, tuple[Any, ...]] = {
     pa.time32("ms"): (pa.time32("s"),),
-    pa.time64("us"): (pa.time64("ns"),),
+    pa.time64("us"): (pa.time64("ns"), pa.time32("ms"), pa.time32("s")),
+    pa.time64("ns"): (pa.time64("us"), pa.time32("ms"), pa.time32("s")),
     pa.date32(): (pa.date64(),),
     pa.int64(): (pa.uint32(),),
+    pa.float32(): (pa.float16(),),
 }
 
 
@@ -61,13 +83,13 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
 
     Args:
         file: An open file that can be read at any place; it is read from its start.
-        wanted: By the number of a leaf, the types that it may have had.
+        wanted: By the number of a leaf, the logical types that it may have had.
         function: Digest function.
 
     Returns:
-        The digest by leaf and type, where every value has that type exactly.
+        The digest by leaf and type, where every value has an equal in that type.
     """
-    if not wanted:
+    if not any(wanted.values()):
         return {}
     file.seek(0)
     numbers = sorted(wanted)
@@ -75,68 +97,106 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
     source = read_records(file, leaves=tuple(numbers) if projects else None)
     leaves = flatten(source.schema).leaves
     chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
-    digests = {(n, data_type): ArrayDigest(data_type, function=function) for n in numbers for data_type in wanted[n]}
-    for batch in joined(source.batches, leaves, LeafPool(1).each):
-        for number, leaf in chosen.items():
-            _feed(digests, number, leaf_array(batch, leaf))
-    return {key: digest.digest() for key, digest in digests.items()}
+    groups = [group for n in numbers for group in _groups(n, chosen[n], wanted[n], function)]
+    pool = LeafPool(1)
+    for batch in joined(source.batches, leaves, pool.each):
+        columns: dict[int, Column] = {}
+        for group in groups:
+            if group.digests and group.number not in columns:
+                indices, path = group.leaf.indices, group.leaf.path
+                columns[group.number] = describe_leaf(batch.column(indices[0]), indices, path)
+            if group.digests:
+                group.update(columns[group.number], pool)
+    return {(group.number, t): digest.digest() for group in groups for t, digest in group.digests.items()}
 
 
-def _feed(digests: dict[tuple[int, Any], ArrayDigest], number: int, array: Any) -> None:
-    for key in [key for key in digests if key[0] == number]:
-        earlier = _cast(array, key[1])
-        if earlier is None:  # some value does not fit, so the column never had that type
-            del digests[key]
-        else:
-            digests[key].update(earlier)
+class _Group:
+    """Digests of one leaf under types whose values are the same bytes, as timestamps in many zones are."""
+
+    def __init__(self, number: int, leaf: Leaf, types: Sequence[Any], function: str) -> None:
+        self.number = number
+        self.leaf = leaf
+        # Where some value has no equal, the column never had that type, and none is left.
+        self.digests = {t: LeafDigest(encode_type(t), digest_function(function), alone=len(types) == 1) for t in types}
+        self._change = partial(convert, found=nesting(logical_type(leaf.data_type))[1], wanted=nesting(types[0])[1])
+
+    def update(self, column: Column, pool: LeafPool) -> None:
+        """Feed some rows."""
+        try:
+            for part in encode(column, self._change):
+                node = Node(Kind.FIXED, len(part), part, width=1, values=np.ascontiguousarray(part))
+                pool.update(list(self.digests.values()), [Column(node)] * len(self.digests))
+        except NoEqualValueError:
+            self.digests.clear()
 
 
-def _cast(array: Any, data_type: Any) -> Any | None:
-    try:
-        return array.cast(logical_type(array.type)).cast(data_type)
-    except (pa.ArrowException, OverflowError):
-        return None
+def _groups(number: int, leaf: Leaf, types: Sequence[Any], function: str) -> list[_Group]:
+    found = nesting(logical_type(leaf.data_type))
+    alike: dict[Any, list[Any]] = {}
+    for data_type in types:
+        depth, values = nesting(data_type)
+        if depth == found[0]:
+            alike.setdefault(("timestamp", values.unit) if pt.is_timestamp(values) else values, []).append(data_type)
+    return [_Group(number, leaf, some, function) for some in alike.values()]
 
 
-def leaf_array(batch: Any, leaf: Leaf) -> Any:
-    """Return one leaf column of a record batch as an array in which the nulls of the structs above it are its own.
-
-    Raises:
-        InvalidArrayError: It points outside its buffers.
-    """
-    array = batch.column(leaf.indices[0])
-    describe_leaf(array, leaf.indices, leaf.path)
-    for index in leaf.indices[1:]:
-        array = pc.struct_field(_decoded(array), [index])
-    return _decoded(array)
-
-
-def _decoded(array: Any) -> Any:
-    while True:
-        if isinstance(array, pa.ExtensionArray):
-            array = array.storage
-        elif pt.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        elif pt.is_run_end_encoded(array.type):
-            array = pc.run_end_decode(array)
-        else:
-            return array
-
-
-def was_only_retyped(file: InputFile, columns: tuple[ColumnDigest, ...], expected: Multihash) -> dict[int, Any]:
+def was_only_retyped(
+    file: InputFile, columns: tuple[ColumnDigest, ...], expected: Multihash, row_count: int
+) -> dict[int, Any]:
     """Return the earlier types, by leaf, under which a file's records have the expected logical hash; empty if none.
 
-    It reads the columns that may have had another type once more, and tries all ways back together.
+    It reads the columns that may have had another type once more, and tries all ways back together; if none is the way,
+    once more for timestamps of every zone, one zone for all columns.
+
+    Args:
+        file: An open file; only Parquet is looked into.
+        columns: What was found.
+        expected: The hash to find.
+        row_count: Number of rows.
     """
-    wanted = {n: types for n, column in enumerate(columns) if (types := earlier_types(column.data_type))}
-    if not wanted or not is_parquet(file):
+    if not is_parquet(file):
         return {}
+    wanted = {n: types for n, column in enumerate(columns) if (types := _earlier_types(column.data_type))}
+    found = _way_back(file, columns, expected, [wanted])
+    zoned = [n for n, column in enumerate(columns) if pt.is_timestamp(nesting(column.data_type)[1])]
+    if found or not zoned or len(zoned) * row_count > _MOST_ZONED_VALUES:
+        return found
+    ways = []
+    for zone in _zones():
+        in_zone = {n: _in_zone(columns[n].data_type, zone) for n in zoned}
+        ways.append({**wanted, **in_zone})
+    return _way_back(file, columns, expected, ways)
+
+
+def _in_zone(found: Any, zone: str) -> list[Any]:
+    if pt.is_list(found):
+        return [pa.list_(inner) for inner in _in_zone(found.value_type, zone)]
+    return [pa.timestamp(unit, zone) for unit in _UNITS if (unit, zone) != (found.unit, found.tz)]
+
+
+def _zones() -> list[str]:
+    """Return the names of all zones that this machine knows, and offsets by the quarter of an hour."""
+    offsets = (f"{sign}{minutes // 60:02}:{minutes % 60:02}" for sign in "+-" for minutes in range(15, 15 * 60, 15))
+    return [*sorted(zoneinfo.available_timezones()), *offsets]
+
+
+def _way_back(
+    file: InputFile,
+    columns: tuple[ColumnDigest, ...],
+    expected: Multihash,
+    choices: Sequence[Mapping[int, Sequence[Any]]],
+) -> dict[int, Any]:
+    wanted = {n: list(dict.fromkeys(t for types in choices for t in types.get(n, ()))) for n in choices[0]}
     digests = retyped_leaves(file, wanted, expected.function.name)
+    if not digests:
+        return {}
     file.seek(0)
     flat = flatten(read_records(file).schema)
-    for ways in islice(_ways(digests, wanted, columns), _MOST_WAYS):
-        if combine(flat, [digest for _, digest in ways], expected.function) == expected.digest:
-            return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}
+    most = max(_MOST_WAYS // len(choices), 64)
+    for types in choices:
+        for ways in islice(_ways(digests, types, columns), most):
+            if combine(flat, [digest for _, digest in ways], expected.function) == expected.digest:
+                return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}
     return {}
 
 

@@ -1,109 +1,232 @@
 """Two sets of records read side by side, to find the first row in which a column differs.
 
-Rows are compared as arrow0 encodes them and by their nulls, so that nothing counts that the hash does not count, such
-as layouts, and everything counts that it does, such as the bits of a NaN.
+Rows are compared as arrow0 describes arrays, so that nothing counts that the hash does not count, such as layouts, and
+everything counts that it does, such as the bits of a NaN; and by the nulls of every level besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.types as pt
+import numpy.typing as npt
 
 from _arrow_io.formats import is_parquet
-from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
+from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.source import Source
+from arrow_digest.apart import NO_ROW, Place, cut, tell_apart
+from arrow_digest.cells import Cells, first_difference
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool
-from arrow_digest.encode import encode, row_validity
-from arrow_digest.retyping import leaf_array
-from arrow_digest.schema import Leaf, flatten, logical_type
+from arrow_digest.encode import row_validity
+from arrow_digest.errors import naming
+from arrow_digest.reading import StructValue, joined_text, json_value, python_value, struct_value, text
+from arrow_digest.schema import Leaf, Struct, flatten, logical_type
 from arrow_digest.sources import open_source, read_records
-from arrow_digest.structure import Column, describe
+from arrow_digest.structure import Column, describe_leaf, struct_validity
 
-__all__ = ["NO_ROW", "Cell", "first_differences"]
-
-
-class _NoRow(Enum):
-    """Stands for the value of a row that is not there."""
-
-    NO_ROW = "no row"
-
-    def __repr__(self) -> str:
-        return "NO_ROW"
-
-
-NO_ROW = _NoRow.NO_ROW
-"""Stands for the value of a row that is not there."""
+__all__ = ["NO_ROW", "Cell", "StructPair", "first_differences"]
 
 
 class Cell(NamedTuple):
-    """The first row in which a column differs, and both values there."""
+    """The first row in which a column differs, both values there, and what tells them apart.
+
+    Attributes:
+        row: The row, counted from 0.
+        a: The value on the first side.
+        b: The value on the second side.
+        place: Where inside the values they differ, see `ColumnDifference`.
+        texts: Both for people.
+        natives: Both for JSON.
+    """
 
     row: int
     a: Any
     b: Any
+    place: Place
+    texts: tuple[str, str]
+    natives: tuple[Any, Any]
+
+
+class StructPair(NamedTuple):
+    """A struct that both sides have.
+
+    Attributes:
+        sides: The struct on either side.
+        leaves: The numbers, on either side, of the leaf columns inside it that both have.
+    """
+
+    sides: tuple[Struct, Struct]
+    leaves: tuple[tuple[int, int], ...]
 
 
 def first_differences(
-    a: Any, b: Any, leaves: Sequence[tuple[int, int]], threads: int, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+    sources: Sequence[tuple[str, Any]],
+    leaves: Sequence[tuple[int, int]],
+    structs: Sequence[StructPair],
+    threads: int,
+    int96_unit: Int96Unit,
 ) -> Iterator[tuple[int, Cell]]:
-    """Yield each pair of leaf columns that differs, by number, with the first row in which it does.
+    """Yield each pair of columns that differs, by number, with the first row in which it does.
 
     Args:
-        a: A path, URI or exporter that can be read again.
-        b: The other side.
-        leaves: The numbers of the columns of each pair, on either side.
+        sources: Each side's name for errors, and the path, URI or exporter, which can be read again.
+        leaves: The numbers of the leaf columns of each pair, on either side.
+        structs: Pairs of structs, numbered after the leaf columns.
         threads: How many threads to decode with.
         int96_unit: The unit in which INT96 timestamps are read.
     """
     left = dict(enumerate(leaves))
+    left_structs = dict(enumerate(structs, len(leaves)))
     with ExitStack() as stack:
         sides = [
-            stack.enter_context(_Side(source, [pair[side] for pair in leaves], threads, int96_unit))
-            for side, source in enumerate((a, b))
+            stack.enter_context(
+                _Side(
+                    name,
+                    source,
+                    [pair[side] for pair in leaves],
+                    [pair.sides[side] for pair in structs],
+                    threads,
+                    int96_unit,
+                )
+            )
+            for side, (name, source) in enumerate(sources)
         ]
         row = 0
-        while left and (count := min(sides[0].available(), sides[1].available())):
+        while (left or left_structs) and (count := min(sides[0].available(), sides[1].available())):
             pieces = [side.take(count) for side in sides]
             for number in list(left):
-                here, there = (piece[leaf] for piece, leaf in zip(pieces, left[number], strict=True))
-                place = _first_difference(here, there)
+                cells = [piece.cells(leaf) for piece, leaf in zip(pieces, left[number], strict=True)]
+                place = first_difference(*cells)
                 if place is not None:
-                    yield number, Cell(row + place, _value(here, place), _value(there, place))
+                    yield number, _cell(row + place, *(side.part(place, place + 1) for side in cells))
                     del left[number]
+            for number, pair in list(left_structs.items()):
+                place = _first_null(pieces, pair)
+                if place is not None:
+                    yield number, _struct_cell(row + place, place, pieces, pair)
+                    del left_structs[number]
             row += count
         # What is left is equal as far as both go; if one side goes on, that is where they differ.
         rest = [side.take(1) if side.available() else None for side in sides]
-        if left and rest != [None, None]:
-            for number, pair in left.items():
-                values = (
-                    NO_ROW if piece is None else _value(piece[leaf], 0) for piece, leaf in zip(rest, pair, strict=True)
-                )
-                yield number, Cell(row, *values)
+        if rest != [None, None]:
+            for number, numbers in left.items():
+                last = [None if piece is None else piece.cells(leaf) for piece, leaf in zip(rest, numbers, strict=True)]
+                yield number, _last_cell(row, last)
+
+
+def _cell(row: int, a: Cells, b: Cells) -> Cell:
+    return Cell(row, python_value(a), python_value(b), *tell_apart(a, b))
+
+
+def _last_cell(row: int, sides: Sequence[Cells | None]) -> Cell:
+    a, b = (NO_ROW if side is None else python_value(side) for side in sides)
+    texts = ["no row" if side is None else cut(text(side)) for side in sides]
+    natives = [NO_ROW if side is None else json_value(side) for side in sides]
+    return Cell(row, a, b, (), (texts[0], texts[1]), (natives[0], natives[1]))
+
+
+def _first_null(pieces: Sequence[_Piece], pair: StructPair) -> int | None:
+    """Return the first row in which a struct is null on one side alone, and nothing above or inside it shows that."""
+    differ = _differ([piece.has_struct(struct) for piece, struct in zip(pieces, pair.sides, strict=True)])
+    if differ.any() and len(pair.sides[0].path) > 1:
+        above = [piece.has_struct(struct, 1) for piece, struct in zip(pieces, pair.sides, strict=True)]
+        differ &= ~_differ(above)
+    for numbers in pair.leaves:
+        if not differ.any():
+            return None
+        differ &= ~_differ([piece.has_value(leaf) for piece, leaf in zip(pieces, numbers, strict=True)])
+    return int(np.argmax(differ)) if differ.any() else None
+
+
+def _differ(valid: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+    differ: npt.NDArray[np.bool_] = valid[0] != valid[1]
+    return differ
+
+
+def _struct_cell(row: int, place: int, pieces: Sequence[_Piece], pair: StructPair) -> Cell:
+    a, b = (piece.struct_value(place, struct) for piece, struct in zip(pieces, pair.sides, strict=True))
+    return Cell(row, a.value, b.value, (), (cut(joined_text(a.text)), cut(joined_text(b.text))), (a.json, b.json))
+
+
+class _Piece:
+    """Some rows of one side."""
+
+    def __init__(
+        self, name: str, batch: Any, leaves: dict[int, Leaf], structs: dict[tuple[int, ...], tuple[int, ...]]
+    ) -> None:
+        self._batch = batch
+        self._name = name
+        self._leaves = leaves
+        self._structs = structs
+        self._columns: dict[int, Column] = {}
+
+    def column(self, number: int) -> Column:
+        """Return a leaf column by its number."""
+        if number not in self._columns:
+            leaf = self._leaves[number]
+            with naming(self._name):
+                self._columns[number] = describe_leaf(self._batch.column(leaf.indices[0]), leaf.indices, leaf.path)
+        return self._columns[number]
+
+    def cells(self, number: int) -> Cells:
+        """Return the values of a leaf column."""
+        return Cells.of(self.column(number), logical_type(self._leaves[number].data_type))
+
+    def has_value(self, number: int) -> npt.NDArray[np.bool_]:
+        """Return in which rows a leaf column is not null."""
+        valid = row_validity(self.column(number))
+        return np.ones(self._batch.num_rows, np.bool_) if valid is None else valid
+
+    def has_struct(self, struct: Struct, above: int = 0) -> npt.NDArray[np.bool_]:
+        """Return in which rows a struct, or the one so many levels above it, is not null."""
+        indices = self._structs[struct.indices]
+        end = len(indices) - above
+        with naming(self._name):
+            return struct_validity(self._batch.column(indices[0]), indices[:end], struct.path[:end])
+
+    def struct_value(self, row: int, struct: Struct) -> StructValue:
+        """Return the value of a struct in one row."""
+        with naming(self._name):
+            return struct_value(self._batch.slice(row, 1), self._structs[struct.indices], struct.path)
 
 
 class _Side:
-    """One side's wanted leaf columns, taken in pieces of any number of rows."""
+    """One side's wanted columns, taken in pieces of any number of rows."""
 
-    def __init__(self, source: Any, leaves: Sequence[int], threads: int, int96_unit: Int96Unit) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: Any,
+        leaves: Sequence[int],
+        structs: Sequence[Struct],
+        threads: int,
+        int96_unit: Int96Unit,
+    ) -> None:
+        self._name = name
         self._source = source
         self._int96_unit = int96_unit
-        self._wanted = sorted(set(leaves))
+        self._structs = structs
+        self._wanted = sorted({*leaves, *(leaf for struct in structs for leaf in struct.leaves)})
+        # By its leaves alone, a struct without any would not be read.
+        self._projects = all(struct.leaves for struct in structs)
         self._threads = threads
         self._stack = ExitStack()
         self._batch: Any = None
         self._start = 0
 
     def __enter__(self) -> _Side:
-        opened, chosen = self._open()
-        self._leaves: dict[int, Leaf] = chosen
+        with naming(self._name):
+            opened, self._leaves = self._open()
+        self._indices = {
+            struct.indices: self._leaves[struct.leaves[0]].indices[: len(struct.indices)]
+            if struct.leaves
+            else struct.indices
+            for struct in self._structs
+        }
         self._batches = joined(opened.batches, flatten(opened.schema).leaves, LeafPool(self._threads).each)
         return self
 
@@ -113,7 +236,7 @@ class _Side:
     def _open(self) -> tuple[Source, dict[int, Leaf]]:
         if isinstance(self._source, str) or hasattr(self._source, "__fspath__"):
             file: InputFile = self._stack.enter_context(open_path(self._source, int96_unit=self._int96_unit))
-            if is_parquet(file):
+            if self._projects and is_parquet(file):
                 opened = read_records(file, threads=self._threads, leaves=tuple(self._wanted))
                 return opened, dict(zip(self._wanted, flatten(opened.schema).leaves, strict=True))
             opened = read_records(file, threads=self._threads)
@@ -125,97 +248,15 @@ class _Side:
     def available(self) -> int:
         """Return how many rows can be taken at once; 0 at the end."""
         while self._batch is None or self._start == self._batch.num_rows:
-            self._batch = next(self._batches, None)
+            with naming(self._name):
+                self._batch = next(self._batches, None)
             self._start = 0
             if self._batch is None:
                 return 0
         return int(self._batch.num_rows) - self._start
 
-    def take(self, count: int) -> dict[int, Any]:
-        """Return the next rows of each leaf, and leave the last one's row in place."""
-        piece = self._batch.slice(self._start, count)
+    def take(self, count: int) -> _Piece:
+        """Return the next rows, and leave the one after them in place."""
+        batch = self._batch.slice(self._start, count)
         self._start += count
-        return {number: leaf_array(piece, leaf) for number, leaf in self._leaves.items()}
-
-
-def _first_difference(a: Any, b: Any) -> int | None:
-    """Return the first slot in which two arrays of one length differ; in another type, where it is no equal value."""
-    if _equal(a, b):
-        return None
-    low, high = 0, len(a)  # the first `low` slots are equal, the first `high` are not
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _equal(a.slice(low, middle - low), b.slice(low, middle - low)):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _equal(a: Any, b: Any) -> bool:
-    wanted, found = logical_type(a.type), logical_type(b.type)
-    if wanted != found:
-        try:
-            b = b.cast(found).cast(wanted)
-        except (pa.ArrowException, OverflowError):  # some value has no equal in the other type
-            return False
-    columns = [Column(describe(array)) for array in (a, b)]
-    if not _same_validity(*(row_validity(column) for column in columns)):
-        return False
-    if not _same_bytes(encode(columns[0]), encode(columns[1])):
-        return False
-    return not pt.is_nested(a.type) or _same_items(a, b)
-
-
-def _same_validity(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return all(valid is None or bool(valid.all()) for valid in (a, b))
-    return bool(np.array_equal(a, b))
-
-
-def _same_bytes(a: Iterator[Any], b: Iterator[Any]) -> bool:
-    """Return whether two sequences of buffers hold the same bytes, however they are cut."""
-    left = right = np.empty(0, np.uint8)
-    while True:
-        while not len(left) and (part := next(a, None)) is not None:
-            left = part
-        while not len(right) and (part := next(b, None)) is not None:
-            right = part
-        count = min(len(left), len(right))
-        if not count:
-            return len(left) == len(right)
-        if not np.array_equal(left[:count], right[:count]):
-            return False
-        left, right = left[count:], right[count:]
-
-
-def _same_items(a: Any, b: Any) -> bool:
-    """Return whether the items of lists whose rows are nulls in the same places are, too."""
-    items = [_items(array) for array in (a, b)]
-    if len(items[0]) != len(items[1]):
-        return False
-    validities = [row_validity(Column(describe(array))) for array in items]
-    return _same_validity(*validities) and (not pt.is_nested(items[0].type) or _same_items(*items))
-
-
-def _items(array: Any) -> Any:
-    flat = array.flatten()
-    while pt.is_dictionary(flat.type):
-        flat = flat.dictionary_decode()
-    return flat.storage if isinstance(flat, pa.ExtensionArray) else flat
-
-
-def _value(array: Any, place: int) -> Any:
-    scalar = array[place]
-    try:
-        return scalar.as_py()
-    except (ValueError, OverflowError, ImportError):  # no Python object for it, or it is no text
-        pass
-    try:
-        blind = {pt.is_string: pa.binary(), pt.is_large_string: pa.large_binary(), pt.is_string_view: pa.binary_view()}
-        for is_text, binary in blind.items():
-            if is_text(array.type):
-                return array.slice(place, 1).view(binary)[0].as_py()
-        return scalar.value if isinstance(getattr(scalar, "value", None), int) else str(scalar)
-    except (ValueError, OverflowError):
-        return b"".join(bytes(part) for part in encode(Column(describe(array.slice(place, 1)))))
+        return _Piece(self._name, batch, self._leaves, self._indices)

@@ -21,11 +21,13 @@ __all__ = [
     "Field",
     "FlatSchema",
     "Leaf",
+    "Struct",
     "encode_type",
     "flatten",
     "logical_type",
     "nullability",
     "parse_type",
+    "structs",
     "unwrap",
 ]
 
@@ -191,11 +193,13 @@ class Field(NamedTuple):
         path: Field names from the top-level column down; its length less one is the nesting level.
         encoded_type: The arrow0 type encoding of a leaf; None for a struct.
         data_type: The field's Arrow type.
+        indices: Field indices from the top-level column down.
     """
 
     path: tuple[str, ...]
     encoded_type: bytes | None
     data_type: Any
+    indices: tuple[int, ...]
 
     def describe(self) -> str:
         """Return name and logical type, as errors show them."""
@@ -217,6 +221,20 @@ class Leaf(NamedTuple):
     data_type: Any
     encoded_type: bytes
     indices: tuple[int, ...]
+
+
+class Struct(NamedTuple):
+    """A column that is a struct, at any depth but not in a list.
+
+    Attributes:
+        path: Field names from the top-level column down.
+        indices: Field indices from the top-level column down.
+        leaves: The numbers of the leaf columns inside it; none where it has no fields but such structs.
+    """
+
+    path: tuple[str, ...]
+    indices: tuple[int, ...]
+    leaves: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -283,12 +301,29 @@ def _flatten(schema: Any) -> FlatSchema:
         name = path[-1].encode("utf-8")
         preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
         if unwrap(data_type, path).id == lib.Type_STRUCT:
-            fields.append(Field(path, None, data_type))
+            fields.append(Field(path, None, data_type, indices))
         else:
             encoded = encode_type(data_type, path)
-            fields.append(Field(path, encoded, data_type))
+            fields.append(Field(path, encoded, data_type, indices))
             leaves.append(Leaf(path, data_type, encoded, indices))
     return FlatSchema(tuple(fields), tuple(leaves), bytes(preamble))
+
+
+def structs(flat: FlatSchema) -> tuple[Struct, ...]:
+    """Return every struct of a schema, depth first.
+
+    >>> structs(flatten(pa.schema([("a", pa.int8()), ("s", pa.struct([("b", pa.int8())]))])))
+    (Struct(path=('s',), indices=(1,), leaves=(1,)),)
+    """
+    inside: dict[tuple[int, ...], list[int]] = {}
+    for number, leaf in enumerate(flat.leaves):
+        for depth in range(1, len(leaf.indices)):
+            inside.setdefault(leaf.indices[:depth], []).append(number)
+    return tuple(
+        Struct(field.path, field.indices, tuple(inside.get(field.indices, ())))
+        for field in flat.fields
+        if field.encoded_type is None
+    )
 
 
 def _walk(

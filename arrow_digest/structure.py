@@ -23,7 +23,7 @@ from arrow_digest.errors import InvalidArrayError
 from arrow_digest.lengths import require_lengths
 from arrow_digest.views import wrong_views
 
-__all__ = ["Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf"]
+__all__ = ["Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf", "struct_validity"]
 
 
 class Kind(IntEnum):
@@ -126,6 +126,27 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
     return rows.column(_describe(column, path))
 
 
+def struct_validity(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    """Return which rows have a struct that is not null, nor under a null one.
+
+    Args:
+        column: The top-level column's `pyarrow.Array`.
+        indices: Field indices from the top-level column down to the struct.
+        path: The struct's path, for errors.
+
+    Raises:
+        InvalidArrayError: The array points outside its buffers.
+    """
+    require_lengths(column, path[:1])
+    rows = _Rows(len(column))
+    for index in (*indices[1:], None):
+        column = rows.follow(column, path)
+        rows.require_valid(_validity(column, column.buffers()[0], path))
+        if index is not None:
+            column = column.field(index)
+    return rows.validity()
+
+
 class _Rows:
     """The rows of a column on the way down to a leaf: which slot each is in, and the validity of what was passed."""
 
@@ -165,7 +186,15 @@ class _Rows:
             positions = self._slots[self._valid] + validity.offset
             self._valid[self._valid] = validity.data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1
 
+    def validity(self) -> npt.NDArray[np.bool_]:
+        """Return which rows hold a value of all that was passed."""
+        valid = np.ones(self._count, np.bool_) if self._slots is None else self._valid.copy()
+        for bitmap in self._parents:
+            valid &= _unpack(bitmap, self._count)
+        return valid
+
     def column(self, leaf: Node) -> Column:
+        """Return the rows of the leaf that was reached."""
         if self._slots is not None:
             bits = Bitmap(np.packbits(self._valid, bitorder="little"), 0)
             leaf = Node(Kind.DICTIONARY, self._count, leaf.array, bits, values=self._slots, child=leaf)

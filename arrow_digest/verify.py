@@ -30,7 +30,7 @@ from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.rereading import read_twice
-from arrow_digest.retyping import retyped_leaves, was_only_retyped
+from arrow_digest.retyping import is_earlier_type, retyped_leaves, was_only_retyped
 from arrow_digest.soundness import is_about_the_content
 from arrow_digest.sources import read_producer
 
@@ -373,9 +373,9 @@ class _Verifier:
         """Return the recorded types of leaves, by number, if the records differ by a change of types alone."""
         columns = self._found.columns or ()
         if self._expected.columns is None:
-            return was_only_retyped(self._file, columns, logical)
+            return was_only_retyped(self._file, columns, logical, self._found.row_count or 0)
         changes = column_changes(self._expected.columns, columns)
-        if self._file.seekable_size is None or not all(change.may_be_round_trip for change in changes):
+        if self._file.seekable_size is None or not all(change.may_be_retyped for change in changes):
             return {}
         numbers = {change.found_number: change for change in changes if change.found_number is not None}
         wanted = {number: [change.expected_type] for number, change in numbers.items()}
@@ -394,7 +394,7 @@ def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: 
     if found.logical != expected.logical:
         changes = () if expected.columns is None else column_changes(expected.columns, columns)
         if retyped:
-            reason = f"only types changed, as they do on the way through Parquet: {_retyping(columns, retyped)}"
+            reason = _retyping(columns, retyped)
         else:
             reason = f"the records differ (expected {expected.logical}, found {found.logical})"
             if changes:
@@ -430,7 +430,9 @@ def _row_count_words(expected: FileFacts, found: FileFacts) -> str:
 
 
 def _retyping(columns: tuple[ColumnDigest, ...], retyped: dict[int, Any]) -> str:
-    return ", ".join(
+    is_known = all(is_earlier_type(earlier, columns[number].data_type) for number, earlier in retyped.items())
+    changes = ", ".join(
         f"{format_path(columns[number].path)}: {earlier} became {columns[number].data_type}"
         for number, earlier in sorted(retyped.items())
     )
+    return f"only types changed{', as they do on the way through Parquet' if is_known else ''}: {changes}"

@@ -18,8 +18,8 @@ from arrow_digest.cli.terminal import (
     write,
     write_json,
 )
-from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff, shown
-from arrow_digest.errors import ArrowDigestError, UnreadableError
+from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff
+from arrow_digest.errors import ArrowDigestError
 
 
 @click.command(name="diff")
@@ -35,7 +35,7 @@ def diff_command(a: str, b: str, as_json: bool, threads: int | None, int96_unit:
     try:
         found = diff(a, b, threads=threads, int96_unit=int96_unit)
     except ArrowDigestError as error:
-        say(str(error) if isinstance(error, UnreadableError) else f"{a} or {b}: {error}")
+        say(str(error))
         return EXIT_BAD_INPUT
     if as_json:
         write_json(_as_json(found))
@@ -60,6 +60,11 @@ def _as_json(found: Difference) -> dict[str, Any]:
 
 
 def _column_json(column: ColumnDifference) -> dict[str, Any]:
-    """Values are texts, as people see them; a row that is not there has none."""
-    texts = {side: shown(value) for side, value in (("a", column.a), ("b", column.b)) if value is not NO_ROW}
-    return {"path": list(column.path), "row": column.row, **(texts if column.row is not None else {})}
+    """Return one column; the value of a row that is not there is left out."""
+    shown: dict[str, Any] = {"path": list(column.path), "row": column.row}
+    if column.row is None:
+        return shown
+    if column.place:
+        shown["place"] = [list(step) for step in column.place]
+    values = {"a": column.a_json, "b": column.b_json}
+    return {**shown, **{side: value for side, value in values.items() if value is not NO_ROW}}

@@ -9,7 +9,7 @@ time into a zeroed buffer. No value is touched by a Python loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,17 @@ import pyarrow as pa
 
 from arrow_digest.structure import Bitmap, Column, Kind, Node
 
-__all__ = ["encode", "row_validity"]
+__all__ = [
+    "LISTS",
+    "Level",
+    "all_valid",
+    "encode",
+    "extents",
+    "plan",
+    "resolve",
+    "row_validity",
+    "value_bytes",
+]
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -36,33 +46,35 @@ _BLOCK_BYTES = 1 << 22
 # Where at least one in so many slots is asked for, unpacking all bits between them beats picking theirs.
 _DENSE = 16
 
-_LISTS = (Kind.LIST, Kind.FIXED_LIST, Kind.LIST_VIEW)
+LISTS = (Kind.LIST, Kind.FIXED_LIST, Kind.LIST_VIEW)
 _HEADER = 8
 
 
-def encode(column: Column) -> Iterator[Bytes]:
+def encode(column: Column, change: Callable[[Level], Level] | None = None) -> Iterator[Bytes]:
     r"""Yield the column's rows as arrow0 encodes them, as buffers of bytes in order.
 
     The type encoding is not part of it. Buffers may be views into the column's own memory.
 
     Args:
         column: A checked description, from `structure.describe_leaf` or `structure.describe`.
+        change: What is to be made of the values, block by block, before they are encoded; the nulls and lists around
+            them stay.
 
     >>> from arrow_digest.structure import describe
     >>> b"".join(bytes(part) for part in encode(Column(describe(pa.array([True, None])))))
     b'\x02\x00'
     """
     node = column.node
-    if node.kind is Kind.FIXED and node.validity is None and not column.parents:
+    if change is None and node.kind is Kind.FIXED and node.validity is None and not column.parents:
         yield node.values.reshape(-1).view(np.uint8)
         return
-    one_byte = node.kind is Kind.BOOL or (node.kind is Kind.FIXED and node.width == 1)
+    one_byte = change is None and (node.kind is Kind.BOOL or (node.kind is Kind.FIXED and node.width == 1))
     for start in range(0, node.length, _BLOCK_ROWS):
         rows = range(start, min(start + _BLOCK_ROWS, node.length))
         if one_byte:
             yield _one_byte_values(column, rows)
         else:
-            yield from _encode_slots(node, rows, column.parents)
+            yield from _encode_slots(node, rows, column.parents, change)
 
 
 def row_validity(column: Column) -> Mask | None:
@@ -74,13 +86,13 @@ def row_validity(column: Column) -> Mask | None:
     if not len(rows):
         return None
     if column.node.kind in (Kind.NULL, Kind.DICTIONARY, Kind.RUN_END):
-        return _resolve(column.node, rows, _all_valid(column.parents, rows))[2]
+        return resolve(column.node, rows, all_valid(column.parents, rows))[2]
     return _own_validity(column, rows)
 
 
 def _own_validity(column: Column, rows: range) -> Mask | None:
     bitmaps = column.parents if column.node.validity is None else (*column.parents, column.node.validity)
-    return _all_valid(bitmaps, rows)
+    return all_valid(bitmaps, rows)
 
 
 def _one_byte_values(column: Column, rows: range) -> Bytes:
@@ -97,32 +109,40 @@ def _one_byte(node: Node, slots: Slots) -> Bytes:
     return picked
 
 
-def _encode_slots(node: Node, slots: Slots, parents: tuple[Bitmap, ...] = ()) -> Iterator[Bytes]:
-    plan = _plan(node, slots, parents)
-    if plan is not None:
-        yield _assemble(plan)
+def _encode_slots(
+    node: Node, slots: Slots, parents: tuple[Bitmap, ...], change: Callable[[Level], Level] | None
+) -> Iterator[Bytes]:
+    levels = plan(node, slots, parents)
+    if levels is not None:
+        if change is not None:
+            levels[-1] = change(levels[-1])
+        yield _assemble(levels)
     elif len(slots) > 1:
         middle = len(slots) // 2
-        yield from _encode_slots(node, slots[:middle], parents)
-        yield from _encode_slots(node, slots[middle:], parents)
+        yield from _encode_slots(node, slots[:middle], parents, change)
+        yield from _encode_slots(node, slots[middle:], parents, change)
     else:
-        yield from _encode_large_value(node, slots, parents)
+        yield from _encode_large_value(node, slots, parents, change)
 
 
-def _encode_large_value(node: Node, slots: Slots, parents: tuple[Bitmap, ...]) -> Iterator[Bytes]:
+def _encode_large_value(
+    node: Node, slots: Slots, parents: tuple[Bitmap, ...], change: Callable[[Level], Level] | None
+) -> Iterator[Bytes]:
     """Yield one value that is too large to assemble: its header, then its content in parts."""
-    base, base_slots, _ = _resolve(node, slots, _all_valid(parents, slots))
-    if base.kind not in _LISTS:
-        data = _value_bytes(base, base_slots)
+    base, base_slots, _ = resolve(node, slots, all_valid(parents, slots))
+    if base.kind not in LISTS:
+        data = value_bytes(base, base_slots)
+        if change is not None:
+            change(Level(1, None, np.array([len(data)]), payload=data))  # which refuses, or is the same
         yield np.array([len(data)], "<u8").view(np.uint8)
         yield data
         return
-    starts, counts = _extents(base, base_slots)
+    starts, counts = extents(base, base_slots)
     start, count = int(starts[0]), int(counts[0])
     yield np.array([count], "<u8").view(np.uint8)
     assert base.child is not None
     for first in range(start, start + count, _BLOCK_ROWS):
-        yield from _encode_slots(base.child, range(first, min(first + _BLOCK_ROWS, start + count)))
+        yield from _encode_slots(base.child, range(first, min(first + _BLOCK_ROWS, start + count)), (), change)
 
 
 # Which slots hold values, and where: dictionaries and runs followed to what they encode.
@@ -144,7 +164,7 @@ def _bits(bitmap: Bitmap, slots: Slots) -> Mask:
     return bits.view(np.bool_)
 
 
-def _all_valid(bitmaps: tuple[Bitmap, ...], rows: Slots) -> Mask | None:
+def all_valid(bitmaps: tuple[Bitmap, ...], rows: Slots) -> Mask | None:
     if not bitmaps:
         return None
     valid = _bits(bitmaps[0], rows)
@@ -181,7 +201,7 @@ def _narrow(slots: Slots, outer: Mask | None, inner: Mask | None) -> tuple[Slots
     return _keep(slots, inner), combined
 
 
-def _resolve(node: Node, slots: Slots, valid: Mask | None = None) -> tuple[Node, Slots, Mask | None]:
+def resolve(node: Node, slots: Slots, valid: Mask | None = None) -> tuple[Node, Slots, Mask | None]:
     """Return the node under all encodings, the slots there that hold a value, and the validity of `slots`.
 
     Args:
@@ -208,7 +228,7 @@ def _resolve(node: Node, slots: Slots, valid: Mask | None = None) -> tuple[Node,
         node = node.child
 
 
-def _extents(node: Node, slots: Slots) -> tuple[Ints, Ints]:
+def extents(node: Node, slots: Slots) -> tuple[Ints, Ints]:
     """Return where each slot of a list, binary or view node starts, and how many items or bytes it has."""
     if node.kind in (Kind.LIST, Kind.BINARY):
         if isinstance(slots, range):
@@ -244,7 +264,7 @@ def _items(starts: Ints, counts: Ints, total: int) -> Slots:
 
 
 @dataclass
-class _Level:
+class Level:
     """The slots of one list level of a block, or of its values.
 
     Attributes:
@@ -264,17 +284,17 @@ class _Level:
     payload: Bytes | None = None
 
 
-def _plan(node: Node, slots: Slots, parents: tuple[Bitmap, ...]) -> list[_Level] | None:
+def plan(node: Node, slots: Slots, parents: tuple[Bitmap, ...] = ()) -> list[Level] | None:
     """Return the levels of a block, outermost first; None if it is too large to assemble at once."""
-    levels: list[_Level] = []
-    valid = _all_valid(parents, slots)
+    levels: list[Level] = []
+    valid = all_valid(parents, slots)
     while True:
-        base, base_slots, valid = _resolve(node, slots, valid)
-        level = _Level(len(slots), None if valid is None else np.flatnonzero(valid))
+        base, base_slots, valid = resolve(node, slots, valid)
+        level = Level(len(slots), None if valid is None else np.flatnonzero(valid))
         levels.append(level)
-        if base.kind not in _LISTS:
-            return levels if _plan_values(level, base, base_slots) else None
-        starts, level.counts = _extents(base, base_slots)
+        if base.kind not in LISTS:
+            return levels if _fill_values(level, base, base_slots) else None
+        starts, level.counts = extents(base, base_slots)
         total = int(level.counts.sum())
         if total > _BLOCK_ITEMS:
             return None
@@ -282,25 +302,25 @@ def _plan(node: Node, slots: Slots, parents: tuple[Bitmap, ...]) -> list[_Level]
         node, slots, valid = base.child, _items(starts, level.counts, total), None
 
 
-def _plan_values(level: _Level, node: Node, slots: Slots) -> bool:
+def _fill_values(level: Level, node: Node, slots: Slots) -> bool:
     if node.kind is Kind.FIXED:
         level.width, level.values = node.width, _pick(node.values, slots)
     elif node.kind is Kind.BOOL:
         level.values = _one_byte(node, slots)
     elif node.kind is not Kind.NULL:
-        level.counts = _extents(node, slots)[1]
+        level.counts = extents(node, slots)[1]
         if int(level.counts.sum()) > _BLOCK_BYTES:
             return False
-        level.payload = _value_bytes(node, slots)
+        level.payload = value_bytes(node, slots)
     return True
 
 
-def _value_bytes(node: Node, slots: Slots) -> Bytes:
+def value_bytes(node: Node, slots: Slots) -> Bytes:
     """Return the bytes of binary values, one after another."""
     if node.kind is Kind.FIXED_BINARY:
         return np.ascontiguousarray(_pick(node.values, slots)).reshape(-1).view(np.uint8)
     if node.kind is Kind.BINARY:
-        starts, lengths = _extents(node, slots)
+        starts, lengths = extents(node, slots)
         span = _items(starts, lengths, int(lengths.sum())) if isinstance(slots, range) else None
         if isinstance(span, range):
             return node.data[span.start : span.stop]
@@ -332,7 +352,7 @@ def _contiguous_data(array: Any) -> Bytes:
 # Assembly: where every slot starts, and what is written there.
 
 
-def _assemble(levels: list[_Level]) -> Bytes:
+def _assemble(levels: list[Level]) -> Bytes:
     outer, inner = levels[0], levels[-1]
     if outer.kept is None and outer.values is not None:
         return outer.values.reshape(-1).view(np.uint8)
@@ -363,7 +383,7 @@ def _assemble(levels: list[_Level]) -> Bytes:
     return out[:total]
 
 
-def _all_edges(levels: list[_Level]) -> list[Ints]:
+def _all_edges(levels: list[Level]) -> list[Ints]:
     """Return for every level where its slots would start, and the end, if nothing stood between them."""
     edges: list[Ints] = []
     sizes: Ints | int = levels[-1].width
@@ -384,7 +404,7 @@ def _bounds(counts: Ints) -> Ints:
     return bounds
 
 
-def _edges(level: _Level, sizes: Ints | int) -> Ints:
+def _edges(level: Level, sizes: Ints | int) -> Ints:
     if isinstance(sizes, int) and (level.kept is None or sizes == 1):
         return np.arange(0, level.slot_count * sizes + 1, sizes)
     dense = np.ones(level.slot_count, np.int64)

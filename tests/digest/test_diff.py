@@ -256,7 +256,7 @@ def test_the_command_reports_and_has_a_status(tmp_path):
     assert result.returncode == 1
     result = arrow_digest_command("diff", "--json", "a", "c", cwd=tmp_path)
     found = json.loads(result.stdout)
-    assert found["columns"] == [{"path": ["text"], "row": 0, "a": "''", "b": "'x\\n'"}]
+    assert found["columns"] == [{"path": ["text"], "row": 0, "a": "", "b": "x\n"}]
     assert (found["equal"], found["row_counts"], result.returncode) == (False, [40, 40], 1)
     for arguments in (["a"], ["a", "missing"], ["a", "-"], [tmp_path, "a"]):
         result = arrow_digest_command("diff", *arguments, cwd=tmp_path)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from helpers.command import IS_INSTALLED, environment
+from helpers.command import environment, run_python
 
-if not IS_INSTALLED:  # as an entry point would
+IS_REGISTERED = any(entry.value == "arrow_digest.pytest_plugin" for entry in entry_points(group="pytest11"))
+
+if not IS_REGISTERED:  # as an entry point would
     from arrow_digest.pytest_plugin import assert_same_records  # noqa: F401
 
 TESTS = """
@@ -35,7 +38,7 @@ def test_unreadable(assert_same_records):
 @pytest.fixture
 def outcome(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
-    plugin = [] if IS_INSTALLED else ["-p", "arrow_digest.pytest_plugin"]
+    plugin = [] if IS_REGISTERED else ["-p", "arrow_digest.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_it.py"]
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment())
 
@@ -45,6 +48,36 @@ def test_equal_records_pass_and_others_fail_with_what_differs(outcome):
     assert "2 failed, 1 passed" in outcome.stdout
     assert "s: row 1: 'b' became 'x'" in outcome.stdout
     assert "missing: no such file" in outcome.stdout
+
+
+def test_a_failure_shows_the_line_of_the_test_that_calls(outcome):
+    lines = TESTS.splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if line.startswith("def test_other")) + 1
+    assert f"test_it.py:{number}: Failed" in outcome.stdout
+    assert f">       {lines[number - 1].strip()}" in outcome.stdout
+    assert "pytest_plugin.py" not in outcome.stdout.partition("def test_unreadable")[0]
+
+
+def test_the_plugin_costs_no_import_before_a_test_asks_for_it():
+    code = "import sys, arrow_digest.pytest_plugin; print([m for m in ('numpy', 'pyarrow') if m in sys.modules])"
+    assert run_python(code).stdout == b"[]\n"
+
+
+def test_functions_are_not_hidden_by_the_modules_of_their_names():
+    code = """
+import arrow_digest.verify, arrow_digest.diff
+from arrow_digest.explain import explain
+import arrow_digest
+assert arrow_digest.explain is explain
+assert callable(arrow_digest.diff) and callable(arrow_digest.verify)
+assert set(arrow_digest.__all__) <= set(dir(arrow_digest))
+assert all(getattr(arrow_digest, name) is not None for name in arrow_digest.__all__)
+try:
+    arrow_digest.no_such_name
+except AttributeError as error:
+    print(error)
+"""
+    assert run_python(code).stdout == b"module 'arrow_digest' has no attribute 'no_such_name'\n"
 
 
 def test_the_fixture_works_in_this_run_too(tmp_path, assert_same_records):
