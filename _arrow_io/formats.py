@@ -46,11 +46,12 @@ def read_file(file: InputFile, *, threads: int = 1, leaves: Sequence[int] | None
 
 
 def is_parquet(file: InputFile) -> bool:
-    """Return whether a file that can be read at any place begins as Parquet does, and go back to its start."""
-    if file.seekable_size is None:
+    """Return whether a file is Parquet that can be read at any place, and go back to its start."""
+    if file.seekable_size is not None:
+        file.seek(0)
+    elif file.bytes_read:
         return False
-    file.seek(0)
-    return file.peek(4) == b"PAR1"
+    return file.peek(4) == b"PAR1" and file.make_seekable()
 
 
 def count_rows(file: InputFile) -> int:
@@ -66,7 +67,7 @@ def count_rows(file: InputFile) -> int:
 
 
 def _require_seekable(file: InputFile, what: str) -> InputFile:
-    if file.seekable_size is None:
+    if not file.make_seekable():
         message = f"{what} has to be read from its end, which a pipe does not allow; save it to a file first"
         raise UnreadableError(file.name, "unseekable", message)
     return file

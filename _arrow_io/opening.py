@@ -10,6 +10,7 @@ import os
 import select
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -52,8 +53,8 @@ class InputFile:
 
     Attributes:
         name: How errors name it.
-        seekable_size: Its length in bytes if it can be read at any place; None for a pipe, and for a file that does
-            not stand at its start.
+        seekable_size: Its length in bytes if it can be read at any place; None for a pipe, for a file that does not
+            stand at its start, and for one on a server that gives no ranges, until `make_seekable`.
         tail: The last eight bytes that were read.
         hit_end: True if the last read got less than it asked for.
         bytes_read: How many bytes were read in all.
@@ -81,6 +82,8 @@ class InputFile:
         self.closed = False
         self.stop_reading: list[Callable[[], None]] = []
         self._file = file
+        self._origin = file
+        self._copy: IO[bytes] | None = None
         self._pushed_back = pushed_back
         self.seekable_size = _seekable_size(file)
         self.state = _state(file)
@@ -102,6 +105,36 @@ class InputFile:
             else:
                 self._file.seek(0)
         return data
+
+    def make_seekable(self) -> bool:
+        """Return whether the file can be read at any place; only before the first read.
+
+        What a server gives without ranges is copied to a temporary file for that. A pipe is left as it is.
+
+        Raises:
+            UnreadableError: It cannot be read, or there is no room for the copy.
+        """
+        if self.seekable_size is None and isinstance(self._origin, RemoteFile) and not self.bytes_read:
+            self._copy = copy = tempfile.TemporaryFile()  # noqa: SIM115 -- closed by `discard_copy`
+            while True:
+                with reading(self.name, "file"):
+                    data = self._take(_STEP_BYTES)
+                if not data:
+                    break
+                try:
+                    copy.write(data)
+                except OSError as error:
+                    message = f"no temporary copy in {tempfile.gettempdir()}, which it takes: {error.strerror}"
+                    raise UnreadableError(self.name, "io", message) from error
+            copy.seek(0)
+            self._file = copy
+            self.seekable_size = _seekable_size(copy)
+        return self.seekable_size is not None
+
+    def discard_copy(self) -> None:
+        """Remove the temporary copy, if there is one."""
+        if self._copy is not None:
+            self._copy.close()
 
     def read_end(self, size: int) -> bytes:
         """Return the last `size` bytes of a file that can be read at any place, and go back to its start."""
@@ -179,7 +212,7 @@ class InputFile:
             UnreadableError: It changed.
         """
         try:
-            now = _state(self._file)
+            now = _state(self._origin)
         except OSError as error:
             raise UnreadableError(self.name, "changed", "it was there, and is not any more") from error
         if now != self.state:
@@ -252,6 +285,7 @@ def _opened_uri(uri: str, int96_unit: Int96Unit) -> Iterator[InputFile]:
             file = InputFile(stack.enter_context(open_uri(uri)), uri, int96_unit=int96_unit)
         except OSError as error:
             raise unreadable(uri, error) from error
+        stack.callback(file.discard_copy)
         yield file
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import inspect
 import io
 import os
 import re
@@ -21,7 +22,13 @@ _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 # What file systems say of a file that changes when the file does; each has some of them.
-_STATE_KEYS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created", "md5Hash")
+_STATE_KEYS = (
+    *("size", "ETag", "etag", "mtime", "Last-Modified", "LastModified", "last_modified"),
+    *("updated", "created", "md5Hash", "Content-MD5"),
+)
+
+# Stands for `::` in a path while fsspec, which takes that for a chain, looks at it.
+_COLONS = "\ufdd0\ufdd1"
 
 
 def is_uri(path: str) -> bool:
@@ -107,29 +114,74 @@ class RemoteFile(io.RawIOBase):
 def open_uri(uri: str) -> Iterator[RemoteFile]:
     """Open a file by its URI, and close it afterwards.
 
-    Only the ranges that are read are fetched; nothing is fetched ahead.
+    Only the ranges that are read are fetched; nothing is fetched ahead. A web server that gives no ranges gives a file
+    that can be read from front to back alone.
 
     Raises:
         UnreadableError: fsspec, or what it needs for the protocol, is not installed, or nobody knows the protocol.
         OSError: The file system refused.
     """
+    if "#" in uri and _WEB.match(uri):
+        message = "a # begins what no server is asked for: write %23 for one in a name"
+        raise UnreadableError(uri, "protocol", message)
     try:
         core = importlib.import_module("fsspec.core")
     except ImportError as error:
         message = "a URI needs fsspec: pip install 'kiln-arrow[remote]'"
         raise UnreadableError(uri, "protocol", message) from error
     try:
-        file_system, path = core.url_to_fs(uri)
+        file_system, path = _file_system(core, uri)
     except (ValueError, ImportError) as error:
         raise UnreadableError(uri, "protocol", f"cannot be opened: {error}") from error
     with _as_os_error():
-        if file_system.isdir(path) and not file_system.isfile(path):
+        # On the web every address is a file; to ask for a folder would fetch it.
+        if not _WEB.match(path) and file_system.isdir(path) and not file_system.isfile(path):
             raise IsADirectoryError(errno.EISDIR, uri)
-        file = file_system.open(path, "rb", cache_type="none")
+        file = _opened(file_system, path)
     try:
         yield RemoteFile(file_system, path, file)
     finally:
         file.close()
+
+
+def _file_system(core: Any, uri: str) -> tuple[Any, str]:
+    """Return the file system of a URI, and the path in it."""
+    head, colons, tail = uri.partition("::")
+    if not colons or "://" not in head or _takes_chains(core, head):
+        found: tuple[Any, str] = core.url_to_fs(uri)
+        return found
+    if _WEB.match(uri):
+        return _file_system(core, f"{head}%3A%3A{tail}")
+    file_system, path = core.url_to_fs(uri.replace("::", _COLONS))
+    return file_system, path.replace(_COLONS, "::")
+
+
+def _takes_chains(core: Any, uri: str) -> bool:
+    """Return whether a file system lies in another one, as that of a ZIP archive does."""
+    kind = core.get_filesystem_class(core.split_protocol(uri)[0])
+    return any("target_protocol" in inspect.signature(base.__init__).parameters for base in kind.__mro__)
+
+
+def _opened(file_system: Any, path: str) -> Any:
+    """Return an open file, to be read from front to back where the server gives no ranges."""
+    file = file_system.open(path, "rb", cache_type="none")
+    size = getattr(file, "size", None)
+    if _WEB.match(path) and size is not None and size > 1 and not _gives_ranges(file, size):
+        file.close()
+        file = file_system.open(path, "rb", block_size=0)
+    return file
+
+
+def _gives_ranges(file: Any, size: int) -> bool:
+    # fsspec believes in ranges unless the server denies them, which few do. Without them, the answer would be the whole
+    # file, and fsspec reads no more of it than the head.
+    try:
+        file.seek(size - 1)
+        file.read(1)
+        file.seek(0)
+    except ValueError:
+        return False
+    return True
 
 
 # Few file systems give numbers to their errors.
@@ -139,6 +191,7 @@ _KINDS = (
     (IsADirectoryError, errno.EISDIR),
     (PermissionError, errno.EACCES),
 )
+_HTTP_STATUSES = {401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 410: errno.ENOENT}
 
 
 @contextmanager
@@ -150,5 +203,14 @@ def _as_os_error() -> Iterator[None]:
     except Exception as error:  # every file system has its own
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        number = next((code for kind, code in _KINDS if isinstance(error, kind)), errno.EIO)
-        raise OSError(number, f"{type(error).__name__}: {error}") from error
+        raise OSError(_number(error), f"{type(error).__name__}: {error}") from error
+
+
+def _number(error: BaseException) -> int:
+    """Return the operating system's number of an error."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError) and type(cause).__module__.startswith("aiohttp"):
+        # fsspec says so of any failure, though the file may be there.
+        return _HTTP_STATUSES.get(getattr(cause, "status", 0), errno.EIO)
+    found = next((code for kind, code in _KINDS if isinstance(error, kind)), None)
+    return found or _HTTP_STATUSES.get(getattr(error, "status", 0), errno.EIO)

@@ -49,7 +49,7 @@ def require_two_passes(file: InputFile) -> None:
     Raises:
         UnreadableError: It is a pipe.
     """
-    if file.seekable_size is None:
+    if not file.make_seekable():
         message = "a pipe can be read once only: ask for the physical or the logical hash"
         raise UnreadableError(file.name, "unseekable", message)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import http.server
+import io
 import json
 import re
 import sys
+import tempfile
 import threading
+import zipfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from _arrow_io.remote import child_uri
 from arrow_digest import (
     Manifest,
     Status,
@@ -141,13 +146,158 @@ def test_columns_fetch_only_their_byte_ranges(server, tmp_path):
     assert sum(b - a for a, b in data) == sum(end - start for start, end in allowed)
 
 
-def test_a_server_without_ranges_gives_a_physical_hash_and_no_wrong_one(server, tmp_path):
+@pytest.fixture
+def plain_server(tmp_path, monkeypatch):
+    """What `python -m http.server` runs, which knows no ranges and says nothing of that; a folder for copies."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        requests: ClassVar[list] = []
+
+        def log_message(self, *_):
+            self.requests.append(self.command)
+
+    served_folder, copies = tmp_path / "served", tmp_path / "copies"
+    served_folder.mkdir()
+    copies.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=str(served_folder))
+    ) as served:
+        thread = threading.Thread(target=served.serve_forever, daemon=True)
+        thread.start()
+        served.handler, served.folder, served.copies = Handler, served_folder, copies
+        served.url = f"http://127.0.0.1:{served.server_address[1]}"
+        yield served
+        served.shutdown()
+        thread.join()
+
+
+# More than a reader asks for at once, so that a range of it is not the whole.
+LARGE = pa.table({"x": np.random.default_rng(1).integers(0, 1 << 60, 300_000)})
+
+
+@pytest.mark.parametrize("is_honest", [True, False])
+def test_a_byte_hash_needs_no_ranges(is_honest, server, plain_server, tmp_path):
     server.handler.has_ranges = False
-    (tmp_path / "f").write_bytes(parquet(TABLE))
-    assert physical_hash(f"{server.url}/f") == physical_hash(tmp_path / "f")
+    url, folder = (server.url, tmp_path) if is_honest else (plain_server.url, plain_server.folder)
+    (folder / "f").write_bytes(parquet(LARGE))
+    expected = physical_hash(folder / "f")
+    assert physical_hash(f"{url}/f") == expected
+    assert verify(f"{url}/f", physical=expected).status is Status.IDENTICAL
+    assert verify(f"{url}/f", physical="f1620" + "00" * 32).status is Status.DIFFERENT
+    result = arrow_digest_command("hash", "--physical", f"{url}/f")
+    assert (result.returncode, result.stdout.decode()) == (0, f"{expected}  {url}/f\n")
+    result = arrow_digest_command("verify", "--physical", str(expected), f"{url}/f")
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert list(plain_server.copies.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["parquet", "ipc-file", "ipc-stream", "feather"])
+def test_a_server_without_ranges_gives_the_records_too(form, plain_server):
+    path = plain_server.folder / "f"
+    path.write_bytes(FORMATS[form](LARGE))
+    local, uri = hash_file(path), f"{plain_server.url}/f"
+    assert logical_hash(uri) == local.logical
+    found = hash_file(uri)
+    assert (found.physical, found.logical, found.byte_length) == (local.physical, local.logical, local.byte_length)
+    both = verify(uri, physical=local.physical, logical=local.logical, row_count=local.row_count)
+    assert both.status is Status.IDENTICAL
+    assert verify(uri, physical=local.physical, row_count=local.row_count).status is Status.IDENTICAL
+    other = verify(uri, physical="f1620" + "00" * 32, logical=local.logical)
+    assert other.status is Status.EQUIVALENT
+    assert diff(uri, path).equal
+    result = arrow_digest_command("hash", uri)
+    assert (result.returncode, result.stdout.decode()) == (0, f"{local.logical}  {uri}\n")
+    assert list(plain_server.copies.iterdir()) == []
+
+
+def test_a_stream_is_read_from_front_to_back_without_a_copy(plain_server, monkeypatch):
+    (plain_server.folder / "f").write_bytes(FORMATS["ipc-stream"](LARGE))
+    monkeypatch.setattr(tempfile, "TemporaryFile", None)
+    assert logical_hash(f"{plain_server.url}/f") == logical_hash(LARGE)
+
+
+def test_without_room_for_a_copy_the_file_is_unreadable(plain_server, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    (plain_server.folder / "f").write_bytes(parquet(LARGE))
+    monkeypatch.setattr(tempfile, "TemporaryFile", Full)
+    with pytest.raises(UnreadableError, match=f"no temporary copy in {plain_server.copies}.*No space left") as caught:
+        logical_hash(f"{plain_server.url}/f")
+    assert caught.value.rule == "io"
+
+
+def test_a_file_on_a_server_without_ranges_that_changes_is_refused(plain_server, monkeypatch):
+    from _arrow_io.opening import InputFile
+
+    (plain_server.folder / "f").write_bytes(parquet(TABLE))
+    make = InputFile.make_seekable
+
+    def change(self):
+        made = make(self)
+        (plain_server.folder / "f").write_bytes(parquet(TABLE) + b"more")
+        return made
+
+    monkeypatch.setattr(InputFile, "make_seekable", change)
     with pytest.raises(UnreadableError) as caught:
-        hash_file(f"{server.url}/f")
-    assert caught.value.rule == "unseekable"
+        hash_file(f"{plain_server.url}/f")
+    assert caught.value.rule == "changed"
+
+
+ODD_NAMES = [
+    "a#b",
+    "a?b=c",
+    "50 %41",
+    "100%",
+    "with space",
+    "new\nline",
+    "a::b.parquet",
+    "run::1",
+    "größe",
+    "a;b&c+d=e",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_any_name_is_found_on_the_web_and_elsewhere_by_the_uri_that_is_made_of_it(name, plain_server, memory):
+    content = parquet(TABLE)
+    (plain_server.folder / name).write_bytes(content)
+    expected = physical_hash(plain_server.folder / name)
+    assert physical_hash(child_uri(plain_server.url, name)) == expected
+    assert hash_file(child_uri(plain_server.url, name)).physical == expected
+    assert physical_hash(child_uri(f"file://{plain_server.folder}", name)) == expected
+    if name.isprintable():
+        memory.pipe(f"/folder/{name}", content)
+        assert physical_hash(child_uri("memory://folder", name)) == expected
+
+
+def test_a_web_address_may_have_double_colons_and_a_query_and_no_fragment(plain_server):
+    (plain_server.folder / "a::b.parquet").write_bytes(parquet(TABLE))
+    expected = logical_hash(TABLE)
+    assert logical_hash(f"{plain_server.url}/a::b.parquet") == expected
+    assert logical_hash(f"{plain_server.url}/a::b.parquet?token=x") == expected
+    with pytest.raises(UnreadableError, match="write %23") as caught:
+        logical_hash(f"{plain_server.url}/a::b.parquet#part")
+    assert caught.value.rule == "protocol"
+
+
+def test_a_chain_of_file_systems_is_still_one(tmp_path, memory):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("f", parquet(TABLE))
+    expected = logical_hash(TABLE)
+    assert logical_hash(f"zip://f::file://{tmp_path}/a.zip") == expected
+    assert logical_hash(f"zip://f::{tmp_path}/a.zip") == expected
+
+
+@pytest.mark.parametrize(("status", "rule"), [(404, "missing"), (410, "missing"), (403, "permission"), (503, "io")])
+def test_a_server_that_refuses_has_not_said_that_a_file_is_missing(status, rule, plain_server, monkeypatch):
+    monkeypatch.setattr(plain_server.handler, "do_HEAD", lambda self: self.send_error(status))
+    monkeypatch.setattr(plain_server.handler, "do_GET", lambda self: self.send_error(status))
+    with pytest.raises(UnreadableError) as caught:
+        physical_hash(f"{plain_server.url}/f")
+    assert caught.value.rule == rule
 
 
 @pytest.mark.parametrize(
