@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow.parquet as pq
-
 from _arrow_io.errors import UnreadableError
 from _arrow_io.faults import reading
 from _arrow_io.feather_v1 import read_feather_v1
+from _arrow_io.footer import require_consistent
 from _arrow_io.ipc import FILE_MARK, read_ipc_file, read_ipc_stream
-from _arrow_io.opening import InputFile, arrow_file
-from _arrow_io.parquet import read_parquet
+from _arrow_io.opening import InputFile
+from _arrow_io.parquet import read_footer, read_parquet
 from _arrow_io.source import Source
 
 __all__ = ["count_rows", "is_parquet", "read_file"]
@@ -62,7 +61,9 @@ def count_rows(file: InputFile) -> int:
     """
     if is_parquet(file):
         with reading(file.name, "Parquet"):
-            return int(pq.read_metadata(arrow_file(file)).num_rows)
+            footer = read_footer(file)
+            require_consistent(footer, file.name)
+            return footer.row_count
     return sum(batch.num_rows for batch in read_file(file).batches)
 
 

@@ -1,32 +1,40 @@
-"""Parquet as a schema and batches of moderate size, read page by page."""
+"""Parquet as a schema and batches of moderate size, read row group by row group."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
-from _arrow_io.errors import UnreadableError
-from _arrow_io.faults import reading
+from _arrow_io.errors import UnreadableError, format_path
+from _arrow_io.faults import first_line, reading
+from _arrow_io.footer import BYTE_ARRAY, Footer, Leaf, RowGroup, parse_footer, require_consistent, rewritten
+from _arrow_io.levels import value_counts
 from _arrow_io.opening import InputFile, arrow_file
 from _arrow_io.source import Source
+from _arrow_io.stored import as_annotated
 from _arrow_io.threads import read_ahead
 
-__all__ = ["read_parquet"]
+__all__ = ["leaf_sizes", "read_footer", "read_parquet"]
 
-# A group of the logical type Variant, as pyarrow prints a Parquet schema; it gives no other access to it.
-_VARIANT = re.compile(r"^ *(?:optional|required|repeated) group field_id=-?\d+ (?P<name>.*) \(Variant\(", re.MULTILINE)
+_MARK = b"PAR1"
 
-# Parquet is decoded in batches of about this many bytes, whatever the row groups are: of up to so many rows where the
-# size of each is known, of fewer where values may be far larger decoded than they are in the file.
+# Parquet is decoded in batches of about this many bytes, and of no more than so many rows; of fewer rows where values
+# may be far larger decoded than they are in the file.
 _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 18
 _BATCH_ROWS_OF_ANY_SIZE = 1 << 14
-_LEAST_BATCH_ROWS = 16
+# What values take is known only once some are decoded. The first batch has this many rows, and fewer where so many of
+# the largest value that a chunk may hold would be too much; then batches grow by this factor.
+_FIRST_ROWS = 64
+_MOST_FIRST_BYTES = 64 << 20
+_GROWTH = 16
 # What a value of a physical type takes once it is decoded; text, where it is read as indices; decimals, however stored.
-_DECODED_BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8, "BYTE_ARRAY": 4}
+_DECODED_BYTES = (1, 4, 8, 12, 4, 8, 4)
 _DECIMAL_BYTES = 16
 # With threads, so many are decoded while one is used: decoding and hashing each leave cores idle at their ends.
 _BATCHES_AHEAD = 2
@@ -34,104 +42,325 @@ _BATCHES_AHEAD = 2
 _INDEX_BYTES = 4
 # All column readers together buffer about this much.
 _READ_BYTES = 32 << 20
+# What pyarrow says of a batch whose values take more than one array of offsets can hold.
+_TOO_LARGE = ("chunked array outputs", "overflow")
+# What is wrong with one column, and not with the file as a whole.
+_RULES_OF_COLUMNS = ("corrupt", "codec", "unsupported", "row_count")
 
 
 def read_parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) -> Source:
-    end = file.read_end(4)
-    if end == b"PARE":
-        raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
-    if end != b"PAR1":
-        raise UnreadableError(file.name, "truncated", f"cut short: Parquet ends with b'PAR1', found {end!r}")
     with reading(file.name, "Parquet"):
-        handle = arrow_file(file)
-        metadata = pq.read_metadata(handle)
-        buffer_size = min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20)
-        as_indices = _dictionary_columns(metadata)
-        parquet = pq.ParquetFile(
-            handle,
-            metadata=metadata,
-            read_dictionary=as_indices,
-            pre_buffer=False,
-            buffer_size=buffer_size,
-            coerce_int96_timestamp_unit=file.int96_unit,
-            page_checksum_verification=True,
-        )
-        schema = parquet.schema_arrow
-        if leaves is not None:
-            schema = parquet.reader.read_row_groups([], column_indices=list(leaves)).schema
-        variants = tuple(found["name"] for found in _VARIANT.finditer(str(parquet.schema)))
-    batch_rows = _batch_rows(metadata, frozenset(as_indices))
-    batches = _parquet_batches(parquet, metadata, file.name, threads, leaves, batch_rows)
-    if threads > 1 and metadata.num_rows > batch_rows:
+        footer = read_footer(file)
+    chosen = range(len(footer.leaves)) if leaves is None else leaves
+    _require_readable(footer, chosen, file.name)
+    raw = frozenset(number for number in chosen if footer.leaves[number].raw is not None)
+    as_indices = _dictionary_columns(footer)
+    handle = arrow_file(file)
+    with reading(file.name, "Parquet"):
+        parquet = _open(file, handle, footer, rewritten(footer, raw, 1), as_indices)
+        schema = _schema(parquet, leaves)
+        if raw:
+            described = _open(file, handle, footer, footer.data, as_indices)
+            schema = _schema(described, leaves)
+    reader = _Reader(file.name, parquet, footer, leaves, threads, _BatchRows(footer, chosen, frozenset(as_indices)))
+    batches = reader.batches()
+    if raw:
+        batches = _annotated(batches, schema, file.name)
+    if threads > 1 and footer.row_count > reader.batch_rows.most:
         batches = read_ahead(batches, _BATCHES_AHEAD)
         file.stop_reading.append(batches.close)
-    return Source(file.name, schema, batches, variants)
+    return Source(file.name, schema, batches, footer.variants)
 
 
-def _dictionary_columns(metadata: Any) -> list[str]:
+def read_footer(file: InputFile) -> Footer:
+    """Return the footer of an open file that begins as Parquet does.
+
+    Raises:
+        UnreadableError: It does not end as Parquet does.
+        ValueError: Its footer is broken.
+    """
+    assert file.seekable_size is not None
+    if file.seekable_size < len(_MARK) + 4:
+        raise ValueError(f"a file of {file.seekable_size} bytes, in which no footer has room")
+    tail = file.read_end(8)
+    end = tail[4:]
+    if end == b"PARE":
+        raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
+    if end != _MARK:
+        raise UnreadableError(file.name, "truncated", f"cut short: Parquet ends with {_MARK!r}, found {end!r}")
+    length = int.from_bytes(tail[:4], "little")
+    if length > file.seekable_size - len(_MARK) - 8:
+        raise ValueError(f"its footer would be {length} bytes long, in a file of {file.seekable_size}")
+    return parse_footer(file.read_end(length + 8)[:length])
+
+
+def leaf_sizes(footer: Footer) -> list[int]:
+    """Return how many bytes each leaf takes in all row groups, not compressed."""
+    sizes = [0] * len(footer.leaves)
+    for group in footer.row_groups:
+        for number, chunk in enumerate(group.chunks):
+            sizes[number] += chunk.uncompressed_size
+    return sizes
+
+
+def _open(file: InputFile, handle: Any, footer: Footer, data: bytes, as_indices: list[str]) -> Any:
+    """Return pyarrow's reader of a file, for which a footer is given to it."""
+    whole = b"".join((_MARK, data, len(data).to_bytes(4, "little"), _MARK))
+    metadata = pq.read_metadata(pa.BufferReader(whole))
+    if (metadata.num_columns, metadata.num_row_groups) != (len(footer.leaves), len(footer.row_groups)):
+        raise ValueError("its footer can be understood in two ways")
+    return pq.ParquetFile(
+        handle,
+        metadata=metadata,
+        read_dictionary=as_indices,
+        pre_buffer=False,
+        buffer_size=min(max(_READ_BYTES // max(metadata.num_columns, 1), 1 << 14), 1 << 20),
+        coerce_int96_timestamp_unit=file.int96_unit,
+        page_checksum_verification=True,
+    )
+
+
+def _schema(parquet: Any, leaves: Sequence[int] | None) -> Any:
+    if leaves is None:
+        return parquet.schema_arrow
+    return parquet.reader.read_row_groups([], column_indices=list(leaves)).schema
+
+
+def _require_readable(footer: Footer, chosen: Sequence[int], name: str) -> None:
+    """Refuse a file whose pages are not all in it, or need a key."""
+    if footer.row_count and not footer.row_groups:
+        raise UnreadableError(name, "summary", "a summary of other Parquet files, no records of its own")
+    for group in footer.row_groups:
+        for number in chosen:
+            leaf, chunk = footer.leaves[number], group.chunks[number]
+            if chunk.is_elsewhere:
+                raise UnreadableError(name, "summary", "a summary of other Parquet files, no records of its own")
+            if chunk.is_encrypted:
+                message = f"column {format_path(leaf.path)} is encrypted, and no key"
+                raise UnreadableError(name, "encrypted", message, column=leaf.path)
+            if not chunk.is_described:
+                message = f"broken Parquet: nothing is said of a chunk of column {format_path(leaf.path)}"
+                raise UnreadableError(name, "corrupt", message, column=leaf.path)
+
+
+def _annotated(batches: Iterator[Any], schema: Any, name: str) -> Iterator[Any]:
+    row = 0
+    for batch in batches:
+        yield as_annotated(batch, schema, name, row)
+        row += batch.num_rows
+
+
+def _dictionary_columns(footer: Footer) -> list[str]:
     """Return the text and binary columns that are best read as they lie there: as indices into a dictionary.
 
     They hash as their values all the same, and take less time and memory. A column whose dictionary became too large
     while it was written holds its values plainly from there on; making indices for those would cost more than it saves.
     """
-    chunks = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     names = []
-    for index in range(metadata.num_columns):
-        column = metadata.schema.column(index)
-        if column.physical_type == "BYTE_ARRAY" and column.max_repetition_level == 0 and "." not in column.path:
-            parts = [chunk.column(index) for chunk in chunks]
-            if parts and all(p.has_dictionary_page and _holds_indices(p) for p in parts):
-                names.append(column.path)
+    for number, leaf in enumerate(footer.leaves):
+        if (
+            leaf.physical_type == BYTE_ARRAY
+            and not leaf.is_repeated
+            and len(leaf.path) == 1
+            and "." not in leaf.path[0]
+        ):
+            chunks = [group.chunks[number] for group in footer.row_groups]
+            # A plain value takes four bytes and its own; an index takes up to four, and mostly two.
+            if chunks and all(
+                chunk.has_dictionary and chunk.uncompressed_size < _INDEX_BYTES * chunk.value_count for chunk in chunks
+            ):
+                names.append(leaf.path[0])
     return names
 
 
-def _holds_indices(chunk: Any) -> bool:
-    # A plain value takes four bytes and its own; an index takes up to four, and mostly two.
-    return bool(chunk.total_uncompressed_size < _INDEX_BYTES * chunk.num_values)
+class _BatchRows:
+    """How many rows are decoded at once, so that they take about `_BATCH_BYTES`.
 
+    Attributes:
+        now: How many in the next batch.
+        most: The most there will be.
+    """
 
-def _batch_rows(metadata: Any, as_indices: frozenset[str]) -> int:
-    """Return how many rows at a time take about `_BATCH_BYTES`, in the file or decoded, whichever is more."""
-    rows: int = max(metadata.num_rows, 1)
-    chunks = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    encoded: int = sum(chunk.total_byte_size for chunk in chunks)
-    decoded, most = 0, _BATCH_ROWS
-    for index in range(metadata.num_columns):
-        column = metadata.schema.column(index)
-        size = _decoded_bytes(column)
-        if column.max_repetition_level:
-            size *= max(sum(chunk.column(index).num_values for chunk in chunks) // rows, 1)
-        decoded += size
-        if column.max_repetition_level or (column.physical_type == "BYTE_ARRAY" and column.path not in as_indices):
-            most = _BATCH_ROWS_OF_ANY_SIZE
-    return min(max(_BATCH_BYTES // max(encoded // rows, decoded, 1), _LEAST_BATCH_ROWS), most)
-
-
-def _decoded_bytes(column: Any) -> int:
-    """Return what one value of a Parquet column takes once it is decoded, of text and binary an index alone."""
-    if column.logical_type.type == "DECIMAL":
-        return max(int(column.length), _DECIMAL_BYTES)
-    return _DECODED_BYTES.get(column.physical_type) or max(int(column.length), 1)
-
-
-def _parquet_batches(
-    parquet: Any, metadata: Any, name: str, threads: int, leaves: Sequence[int] | None, batch_rows: int
-) -> Iterator[Any]:
-    rows, seen = metadata.num_rows, 0
-    with reading(name, "Parquet"):
-        if leaves is None:
-            batches = parquet.iter_batches(batch_size=batch_rows, use_threads=threads > 1)
-        else:  # by number: names may be double, and dots in them mean something else
-            groups = list(range(metadata.num_row_groups))
-            batches = parquet.reader.iter_batches(
-                batch_rows, row_groups=groups, column_indices=list(leaves), use_threads=threads > 1
+    def __init__(self, footer: Footer, chosen: Sequence[int], as_indices: frozenset[str]) -> None:
+        leaves = [footer.leaves[number] for number in chosen]
+        unknown = [n for n in chosen if _may_be_of_any_size(footer.leaves[n], as_indices)]
+        width = sum(_decoded_bytes(leaf) for leaf in leaves)
+        self._is_known = not unknown
+        self.most = max(
+            min(_BATCH_BYTES // max(width, 1), _BATCH_ROWS if self._is_known else _BATCH_ROWS_OF_ANY_SIZE), 1
+        )
+        self.now = self.most
+        if unknown:
+            largest = max(
+                (sum(group.chunks[n].uncompressed_size for n in unknown) for group in footer.row_groups), default=0
             )
-    while True:
-        with reading(name, "Parquet"):
-            batch = next(batches, None)
-        if batch is None:
-            break
-        seen += batch.num_rows
-        yield batch
-    if metadata.num_columns and seen != rows:
-        raise UnreadableError(name, "row_count", f"broken Parquet: its footer says {rows} rows, its pages hold {seen}")
+            self.now = max(min(self.most, _FIRST_ROWS, _MOST_FIRST_BYTES // max(largest, 1)), 1)
+
+    def learn(self, batch: Any) -> None:
+        """Take into account what a batch took."""
+        if not self._is_known:
+            fitting = _BATCH_BYTES * batch.num_rows // max(sum(map(_decoded_size, batch.columns)), 1)
+            self.now = max(min(fitting, batch.num_rows * _GROWTH, self.most), 1)
+
+    def shrink(self) -> None:
+        """Decode fewer rows from here on."""
+        self.most = self.now = max(self.now // _GROWTH, 1)
+
+
+def _may_be_of_any_size(leaf: Leaf, as_indices: frozenset[str]) -> bool:
+    return leaf.is_repeated or (leaf.physical_type == BYTE_ARRAY and leaf.path[0] not in as_indices)
+
+
+def _decoded_bytes(leaf: Leaf) -> int:
+    """Return what one value of a Parquet column takes once it is decoded, of text and binary an index alone."""
+    if leaf.is_decimal:
+        return max(leaf.length, _DECIMAL_BYTES)
+    return _DECODED_BYTES[leaf.physical_type] if leaf.physical_type < len(_DECODED_BYTES) else max(leaf.length, 1)
+
+
+def _decoded_size(array: Any) -> int:
+    """Return what an array takes, without dictionaries: those are as large for fewer rows."""
+    if pt.is_dictionary(array.type):
+        return int(array.indices.nbytes)
+    return int(array.nbytes)
+
+
+class _Reader:
+    """Reads the row groups of a file in order, in batches of rows.
+
+    pyarrow is given a footer that claims one more row in each group than there is: it stops at what a footer claims,
+    and pages that hold more would go unnoticed. It takes a group for read once one column gives no rows. So no batch
+    ends exactly where the group does: that another column goes on would go unnoticed there.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parquet: Any,
+        footer: Footer,
+        leaves: Sequence[int] | None,
+        threads: int,
+        batch_rows: _BatchRows,
+    ) -> None:
+        self.batch_rows = batch_rows
+        self._name = name
+        self._reader = parquet.reader
+        self._footer = footer
+        self._leaves = None if leaves is None else list(leaves)
+        self._use_threads = threads > 1
+        chosen = range(len(footer.leaves)) if leaves is None else leaves
+        self._repeated = [(place, n) for place, n in enumerate(chosen) if footer.leaves[n].is_repeated]
+
+    def batches(self) -> Iterator[Any]:
+        require_consistent(self._footer, self._name)
+        if not self._footer.leaves:
+            return
+        for number, group in enumerate(self._footer.row_groups):
+            yield from self._group(number, group)
+
+    def _group(self, number: int, group: RowGroup) -> Iterator[Any]:
+        done = 0
+        while True:
+            try:
+                for batch in self._from_row(number, group, done):
+                    done += batch.num_rows
+                    yield batch
+            except _TooLargeError as error:  # noqa: PERF203 -- it is raised for very large cells alone
+                if self.batch_rows.now == 1:
+                    raise self._blamed(_unsupported(error.error), number) from error.error
+                self.batch_rows.shrink()
+            else:
+                return
+
+    def _from_row(self, number: int, group: RowGroup, start: int) -> Iterator[Any]:
+        done = 0
+        counts: list[int] = []
+        with self._blaming(number):
+            batches = self._reader.iter_batches(
+                self.batch_rows.now, row_groups=[number], column_indices=self._leaves, use_threads=self._use_threads
+            )
+        while True:
+            left = group.row_count - done
+            wanted = min(self.batch_rows.now, start - done) if done < start else self.batch_rows.now
+            self._reader.set_batch_size(wanted + 1 if wanted == left else wanted)
+            with self._blaming(number):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            done += batch.num_rows
+            if done > group.row_count:
+                break
+            if self._repeated:
+                found = [count for column in batch.columns for count in value_counts(column)]
+                counts = [a + b for a, b in zip(counts, found, strict=True)] if counts else found
+            if done > start:
+                yield batch
+                self.batch_rows.learn(batch)
+        if done != group.row_count:
+            seen = _some(done, group.row_count)
+            message = f"its footer says {group.row_count} rows in row group {number}, its pages hold {seen}"
+            raise self._blamed(UnreadableError(self._name, "row_count", f"broken Parquet: {message}"), number)
+        self._require_value_counts(number, group, counts)
+
+    def _require_value_counts(self, number: int, group: RowGroup, counts: list[int]) -> None:
+        """Refuse lists of which values are missing, or are too many: all rows may be there all the same."""
+        for place, leaf in self._repeated:
+            expected, found = group.chunks[leaf].value_count, counts[place] if counts else 0
+            if found != expected:
+                path = self._footer.leaves[leaf].path
+                where = f"column {format_path(path)}, row group {number}"
+                message = f"{where}: broken Parquet: its footer says {expected} values, its pages hold {found}"
+                raise UnreadableError(self._name, "row_count", message, column=path)
+
+    @contextmanager
+    def _blaming(self, number: int) -> Iterator[None]:
+        """Name the column in what goes wrong in a row group, where one alone goes wrong by itself."""
+        try:
+            with reading(self._name, "Parquet"):
+                yield
+        except UnreadableError as error:
+            if isinstance(error.__cause__, pa.ArrowException) and any(w in str(error.__cause__) for w in _TOO_LARGE):
+                raise _TooLargeError(error) from error
+            raise self._blamed(error, number) from error.__cause__
+
+    def _blamed(self, error: UnreadableError, number: int) -> UnreadableError:
+        if error.rule not in _RULES_OF_COLUMNS:
+            return error
+        rows = self._footer.row_groups[number].row_count
+        for leaf in range(len(self._footer.leaves)) if self._leaves is None else self._leaves:
+            path = self._footer.leaves[leaf].path
+            where = f"column {format_path(path)}, row group {number}"
+            try:
+                with reading(self._name, "Parquet"):
+                    found = self._count_rows(number, leaf)
+            except UnreadableError as single:
+                wrong = error if error.rule == "unsupported" else single
+                reason = str(wrong).removeprefix(f"{self._name}: ")
+                return UnreadableError(self._name, wrong.rule, f"{where}: {reason}", column=path)
+            if found != rows:
+                message = f"{where}: broken Parquet: its footer says {rows} rows, its pages hold {_some(found, rows)}"
+                return UnreadableError(self._name, "row_count", message, column=path)
+        return error
+
+    def _count_rows(self, number: int, leaf: int) -> int:
+        size = self.batch_rows.now
+        return sum(b.num_rows for b in self._reader.iter_batches(size, row_groups=[number], column_indices=[leaf]))
+
+
+def _some(found: int, rows: int) -> str:
+    """Return a count of rows for people: no more than one is ever read beyond those there should be."""
+    return str(found) if found <= rows else "more"
+
+
+def _unsupported(error: UnreadableError) -> UnreadableError:
+    reason = first_line(error.__cause__ or error)
+    message = f"one row holds more than pyarrow reads at once: {reason}"
+    return UnreadableError(error.source, "unsupported", message)
+
+
+class _TooLargeError(Exception):
+    """Fewer rows at a time may be read where these could not."""
+
+    def __init__(self, error: UnreadableError) -> None:
+        super().__init__(str(error))
+        self.error = error

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from _arrow_io.errors import ArrowDigestError, UnknownUnitError, UnreadableError
+from _arrow_io.errors import ArrowDigestError, UnknownUnitError, UnreadableError, format_path
 
 __all__ = [
     "ArrowDigestError",
@@ -27,25 +27,6 @@ __all__ = [
     "format_path",
     "naming",
 ]
-
-
-def format_path(path: tuple[str, ...]) -> str:
-    r"""Return a column path as text: names joined by dots, a name that would be ambiguous in quotes.
-
-    >>> format_path(("user", "first.name"))
-    'user."first.name"'
-    """
-    return ".".join(_quoted(name) if _is_ambiguous(name) else name for name in path)
-
-
-def _is_ambiguous(name: str) -> bool:
-    return name == "" or not name.isprintable() or any(character in '."\\ ' for character in name)
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in escaped)
-    return f'"{printable}"'
 
 
 class UnknownFunctionError(ArrowDigestError, ValueError):

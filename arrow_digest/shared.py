@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from _arrow_io.faults import reading
 from _arrow_io.formats import is_parquet
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
-from _arrow_io.opening import InputFile, arrow_file, open_path
+from _arrow_io.opening import InputFile, open_path
+from _arrow_io.parquet import leaf_sizes, read_footer
 from arrow_digest.arrow0 import ColumnDigest, combine
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.executors import run_each
@@ -95,11 +94,7 @@ def _parts(file: InputFile) -> tuple[list[tuple[int, ...] | None], FlatSchema | 
         return [None], None
     flat = flatten(read_records(file).schema)
     with reading(file.name, "Parquet"):
-        metadata = pq.read_metadata(arrow_file(file))
-        sizes = [0] * metadata.num_columns
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                sizes[column] += metadata.row_group(group).column(column).total_uncompressed_size
+        sizes = leaf_sizes(read_footer(file))
     if len(sizes) != len(flat.leaves) or not sizes:
         return [None], None
     return list(_balanced(sizes)), flat
