@@ -12,7 +12,7 @@ from kiln_arrow.errors import KilnError
 from kiln_arrow.extension import FRAME, STORAGES, TENSORS, FrameType, TensorsType, with_fields
 from kiln_arrow.registration import register, unregister
 
-__all__ = ["keeping_marks", "label", "marked_type", "tensors_over"]
+__all__ = ["keeping_marks", "label", "marked_type", "tensors_over", "unmarked"]
 
 # Where Arrow keeps an extension type in a field whose reader does not know it.
 _NAME_KEY, _METADATA_KEY = b"ARROW:extension:name", b"ARROW:extension:metadata"
@@ -86,6 +86,12 @@ def label(field: pa.Field) -> str:
     return name
 
 
+def unmarked(field: pa.Field) -> pa.Field:
+    """Returns a field without the metadata that marks it."""
+    kept = {key: value for key, value in (field.metadata or {}).items() if key not in (_NAME_KEY, _METADATA_KEY)}
+    return field.with_metadata(kept or None)
+
+
 def marked_type(field: pa.Field, path: str = "") -> pa.DataType:
     """Returns a field's type with the Kiln types in the places that are marked, at any depth.
 
@@ -136,7 +142,7 @@ def _inside(data_type: pa.DataType, path: str) -> pa.DataType:
     if isinstance(data_type, pa.BaseExtensionType):
         inner = _inside(data_type.storage_type, path)
         return data_type if inner == data_type.storage_type else inner
-    found = with_fields(data_type, lambda child: child.with_type(marked_type(child, path)))
+    found = with_fields(data_type, lambda child: unmarked(child.with_type(marked_type(child, path))))
     if pa.types.is_union(data_type) and any(
         marked_type(data_type.field(index), path) != data_type.field(index).type
         for index in range(data_type.num_fields)

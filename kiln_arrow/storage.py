@@ -10,14 +10,10 @@ import pyarrow as pa
 from kiln_arrow.cells import chunks_of, has_kiln
 from kiln_arrow.columns import column_errors
 from kiln_arrow.errors import KilnError
-from kiln_arrow.extension import FRAME, STORAGES, TENSORS, FrameType, TensorsType, is_kiln, with_children, with_fields
+from kiln_arrow.extension import is_kiln, with_children
+from kiln_arrow.marks import marked_type, tensors_over, unmarked
 from kiln_arrow.retype import retyped
-from kiln_arrow.structure import is_encoded, measured
-
-# Where Arrow keeps an extension type in a field whose reader does not know it.
-_NAME_KEY, _METADATA_KEY = b"ARROW:extension:name", b"ARROW:extension:metadata"
-
-_CLASSES: dict[bytes, Any] = {TENSORS.encode(): TensorsType, FRAME.encode(): FrameType}
+from kiln_arrow.structure import measured
 
 
 def to_storage(table: Any) -> Any:
@@ -88,36 +84,16 @@ def _plain(data_type: pa.DataType) -> pa.DataType:
 def _typed(field: pa.Field, wanted: Any) -> pa.Field:
     """Returns a field with the wanted type, or with what its own metadata says, and without that metadata."""
     if wanted is None:
-        wanted = _marked(field)
+        wanted = marked_type(field)
         if not has_kiln(wanted):
-            wanted = _tensors_over(wanted, field)
+            try:
+                wanted = tensors_over(wanted)
+            except KilnError:
+                raise KilnError("arrow_type", f"expected bytes, found {field.type!s:.200}", path=field.name) from None
     if _plain(wanted) != _plain(field.type):
         sentence = f"expected {_plain(wanted)!s:.200}, which {wanted!s:.200} is stored as, found {field.type!s:.200}"
         raise KilnError("arrow_type", sentence, path=field.name)
-    return _without_mark(field.with_type(wanted))
-
-
-def _tensors_over(data_type: pa.DataType, field: pa.Field) -> pa.DataType:
-    """Returns the type of bytes, or of a dictionary or runs of bytes, with the bytes as tensors."""
-    if data_type in STORAGES:
-        return TensorsType(data_type)
-    if is_encoded(data_type):
-        return with_children(data_type, lambda values: _tensors_over(values, field))
-    raise KilnError("arrow_type", f"expected bytes, found {field.type!s:.200}", path=field.name)
-
-
-def _without_mark(field: pa.Field) -> pa.Field:
-    kept = {key: value for key, value in (field.metadata or {}).items() if key not in (_NAME_KEY, _METADATA_KEY)}
-    return field.with_metadata(kept or None)
-
-
-def _marked(field: pa.Field) -> pa.DataType:
-    """Returns a field's type with what the metadata of it and of the fields below it says."""
-    metadata = field.metadata or {}
-    kind = _CLASSES.get(metadata.get(_NAME_KEY, b""))
-    if kind is not None and field.type in STORAGES:
-        return kind._from_metadata(field.type, metadata.get(_METADATA_KEY, b""))
-    return with_fields(field.type, lambda child: _without_mark(child.with_type(_marked(child))))
+    return unmarked(field.with_type(wanted))
 
 
 def _rebuilt(table: Any, fields: list[pa.Field]) -> Any:
