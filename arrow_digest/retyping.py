@@ -39,7 +39,7 @@ _MOST_WAYS = 4096
 _NO_ZONES = (None, "UTC", "+00:00", "Etc/UTC", "Z", "GMT")
 _UNITS = ("ns", "us", "ms", "s")
 # Files with more timestamps than this are not hashed once for every zone.
-_MOST_ZONED_VALUES = 1 << 21
+_MOST_ZONED_VALUES = 1 << 18
 
 
 def is_earlier_type(earlier: Any, found: Any) -> bool:
