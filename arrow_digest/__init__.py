@@ -11,6 +11,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+if sys.byteorder != "little":
+    # arrow0 hashes little-endian bytes, and every encoder takes them from memory as they lie there.
+    from arrow_digest.errors import PlatformError
+
+    raise PlatformError("byte_order", "arrow_digest runs on little-endian machines, and this one is big-endian")
+
 if TYPE_CHECKING:
     from arrow_digest.active import Kernels, kernels
     from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
         InvalidArrayError,
         ManifestError,
         MultihashError,
+        PlatformError,
         SchemaMismatchError,
         UnknownFunctionError,
         UnknownUnitError,
@@ -58,6 +65,7 @@ __all__ = [
     "ManifestError",
     "Multihash",
     "MultihashError",
+    "PlatformError",
     "RecordDigest",
     "SchemaMismatchError",
     "Status",
@@ -99,6 +107,7 @@ _MODULES = {
     "ManifestError": "errors",
     "Multihash": "multihash",
     "MultihashError": "errors",
+    "PlatformError": "errors",
     "RecordDigest": "arrow0",
     "SchemaMismatchError": "errors",
     "Status": "verify",

@@ -16,9 +16,11 @@ from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.source import Source
 from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafDigest, LeafPool, thread_count
-from arrow_digest.errors import DigestStateError, SchemaMismatchError, UnsupportedTypeError
+from arrow_digest.errors import SchemaMismatchError, UnsupportedTypeError
+from arrow_digest.exclusive import ExclusiveDigest
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.nodes import Column
 from arrow_digest.schema import (
     FlatSchema,
     Struct,
@@ -30,7 +32,7 @@ from arrow_digest.schema import (
     unwrap,
 )
 from arrow_digest.sources import open_source, read_producer
-from arrow_digest.structure import Column, describe, describe_leaf
+from arrow_digest.structure import describe, describe_leaf
 
 __all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]
 
@@ -86,10 +88,11 @@ def combine(flat: FlatSchema, leaf_digests: Sequence[bytes], function: DigestFun
     return combined.digest()
 
 
-class ArrayDigest:
+class ArrayDigest(ExclusiveDigest):
     """The digest of one array: its type, then its values.
 
-    Equal for every layout and encoding of the same values. It has hashlib's surface.
+    Equal for every layout and encoding of the same values. It has hashlib's surface. One call at a time feeds it: the
+    order of what is fed is the hash, so a call that comes while another feeds is refused and takes nothing.
 
     Args:
         data_type: The `pyarrow.DataType`, or any object with `__arrow_c_schema__`.
@@ -106,6 +109,7 @@ class ArrayDigest:
     """
 
     def __init__(self, data_type: Any, *, function: str = DEFAULT_FUNCTION) -> None:
+        super().__init__()
         self._function = digest_function(function)
         # Only foreign types go through the C interface, which ends texts at a NUL.
         self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
@@ -114,7 +118,6 @@ class ArrayDigest:
             raise UnsupportedTypeError((), self._type, "records", reason, "struct")
         self._encoded_type = encode_type(self._type)
         self._leaf = LeafDigest(self._encoded_type, self._function, alone=True)
-        self._broken = False
 
     @property
     def name(self) -> str:
@@ -137,32 +140,33 @@ class ArrayDigest:
             SchemaMismatchError: It is of another type.
             InvalidArrayError: It points outside its own buffers. Nothing of it was fed.
             UnreadableError: Its producer failed. Nothing of it was fed.
+            DigestStateError: An earlier update failed half-way, or another call is at work on the digest.
         """
-        _require_sound(self._broken)
-        data_type, chunks = _array_chunks(array)
-        found = None if pa.types.is_struct(unwrap(data_type)) else encode_type(data_type)
-        if found != self._encoded_type:
-            raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(data_type)))
-        columns = [Column(describe(chunk)) for chunk in chunks]
-        self._broken = True
-        for column in columns:
-            self._leaf.update(column)
-        self._broken = False
+        with self._feeding():
+            data_type, chunks = _array_chunks(array)
+            found = None if pa.types.is_struct(unwrap(data_type)) else encode_type(data_type)
+            if found != self._encoded_type:
+                raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(data_type)))
+            columns = [Column(describe(chunk)) for chunk in chunks]
+            self._spoiled = True
+            for column in columns:
+                self._leaf.update(column)
+            self._spoiled = False
 
     def digest(self) -> bytes:
         """Return the digest of everything fed so far.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        _require_sound(self._broken)
-        return self._leaf.digest()
+        with self._reading():
+            return self._leaf.digest()
 
     def hexdigest(self) -> str:
         """Return `digest()` as lower-case hex.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
         return self.digest().hex()
 
@@ -170,13 +174,13 @@ class ArrayDigest:
         """Return an independent digest in the same state.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        _require_sound(self._broken)
-        other = object.__new__(ArrayDigest)
-        other.__dict__.update(self.__dict__)
-        other._leaf = self._leaf.copy()
-        return other
+        with self._reading():
+            other = object.__new__(ArrayDigest)
+            other.__dict__.update(self._attributes_of_copy())
+            other._leaf = self._leaf.copy()
+            return other
 
 
 @dataclass(frozen=True)
@@ -212,10 +216,11 @@ class ColumnDigest:
     nullable_structs: bool = False
 
 
-class RecordDigest:
+class RecordDigest(ExclusiveDigest):
     """The arrow0 logical hash of record batches as they come.
 
-    It has hashlib's surface. Memory stays constant: every batch is fed when it comes.
+    It has hashlib's surface. Memory stays constant: every batch is fed when it comes. One call at a time feeds it: the
+    order of what is fed is the hash, so a call that comes while another feeds is refused and takes nothing.
 
     Args:
         schema: The `pyarrow.Schema`, or any object with `__arrow_c_schema__`.
@@ -243,6 +248,7 @@ class RecordDigest:
         threads: int | None = None,
         validity: bool = False,
     ) -> None:
+        super().__init__()
         self._function = digest_function(function)
         # Only foreign schemas go through the C interface, which ends names at a NUL.
         self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
@@ -255,7 +261,6 @@ class RecordDigest:
             for leaf in self._flat.leaves
         ]
         self._row_count = 0
-        self._broken = False
 
     @property
     def name(self) -> str:
@@ -284,27 +289,28 @@ class RecordDigest:
             InvalidArrayError: An array points outside its own buffers.
             UnreadableError: The producer of the records failed.
             UnsupportedTypeError: It exports one array, and no records.
-            DigestStateError: An earlier update failed half-way.
+            DigestStateError: An earlier update failed half-way, or another call is at work on the digest.
             TypeError: It exports nothing.
         """
-        source = read_producer(data)
-        self._require_schema(source.schema)
-        self._feed(source.batches)
+        with self._feeding():
+            source = read_producer(data)
+            self._require_schema(source.schema)
+            self._feed(source.batches)
 
     def digest(self) -> bytes:
         """Return the digest of everything fed so far.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        _require_sound(self._broken)
-        return combine(self._flat, [leaf.digest() for leaf in self._leaves], self._function)
+        with self._reading():
+            return combine(self._flat, [leaf.digest() for leaf in self._leaves], self._function)
 
     def hexdigest(self) -> str:
         """Return `digest()` as lower-case hex.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
         return self.digest().hex()
 
@@ -312,7 +318,7 @@ class RecordDigest:
         """Return `digest()` with the code that says what it is.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
         return Multihash(logical_code(self._function), self.digest())
 
@@ -322,20 +328,20 @@ class RecordDigest:
         Where two record digests differ, the leaves that differ are the ones whose digests do.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        _require_sound(self._broken)
-        return tuple(
-            ColumnDigest(
-                leaf.path,
-                logical_type(leaf.data_type),
-                digest.null_count,
-                digest.digest(),
-                digest.validity_digest(),
-                *nullability(self._schema, leaf.indices),
+        with self._reading():
+            return tuple(
+                ColumnDigest(
+                    leaf.path,
+                    logical_type(leaf.data_type),
+                    digest.null_count,
+                    digest.digest(),
+                    digest.validity_digest(),
+                    *nullability(self._schema, leaf.indices),
+                )
+                for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
             )
-            for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
-        )
 
     def structs(self) -> tuple[Struct, ...]:
         """Return the structs of the records, which have no digest of their own, depth first."""
@@ -345,34 +351,28 @@ class RecordDigest:
         """Return an independent digest in the same state.
 
         Raises:
-            DigestStateError: An update failed half-way.
+            DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        _require_sound(self._broken)
-        other = object.__new__(RecordDigest)
-        other.__dict__.update(self.__dict__)
-        other._leaves = [leaf.copy() for leaf in self._leaves]
-        return other
+        with self._reading():
+            other = object.__new__(RecordDigest)
+            other.__dict__.update(self._attributes_of_copy())
+            other._leaves = [leaf.copy() for leaf in self._leaves]
+            return other
 
     def _require_schema(self, schema: Any) -> None:
         self._flat.require_same(flatten(schema))
 
     def _feed(self, batches: Iterable[Any]) -> None:
         """Feed batches of one source, whose schema is the digest's."""
-        _require_sound(self._broken)
         leaves = self._flat.leaves
         for batch in joined(batches, leaves, self._pool.each):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.
-            self._broken = True
+            self._spoiled = True
             self._pool.update(self._leaves, columns)
             self._row_count += batch.num_rows
-        self._broken = False
-
-
-def _require_sound(broken: bool) -> None:
-    if broken:
-        raise DigestStateError("an earlier update failed half-way, so this digest holds a part of the data")
+        self._spoiled = False
 
 
 def _array_chunks(array: Any) -> tuple[Any, list[Any]]:

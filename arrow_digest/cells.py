@@ -13,7 +13,7 @@ import numpy as np
 
 from arrow_digest.conversion import NoEqualValueError, convert, is_convertible, nesting
 from arrow_digest.encode.portable import LISTS, Level, Slots, all_valid, extents, plan, resolve, value_bytes
-from arrow_digest.structure import Bitmap, Column, Kind, Node
+from arrow_digest.nodes import Bitmap, Column, Kind, Node
 
 __all__ = ["Cells", "Value", "block", "first_difference", "only_value"]
 

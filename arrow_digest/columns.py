@@ -13,7 +13,7 @@ from _arrow_io.threads import submit
 from arrow_digest.active import kernels
 from arrow_digest.encode import encode, native, row_validity
 from arrow_digest.functions import DigestFunction, Hasher
-from arrow_digest.structure import Column
+from arrow_digest.nodes import Column
 
 _T = TypeVar("_T")
 
@@ -150,10 +150,6 @@ class LeafPool:
             self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="arrow-digest")
             self._process = os.getpid()
         return self._executor
-
-    def __getstate__(self) -> Any:
-        """Refuse: hashers cannot go to another process."""
-        raise TypeError("a digest in progress cannot be pickled")
 
 
 # What one thread does with its share: the indices of some columns.

@@ -18,6 +18,7 @@ __all__ = [
     "InvalidArrayError",
     "ManifestError",
     "MultihashError",
+    "PlatformError",
     "SchemaMismatchError",
     "UnknownFunctionError",
     "UnknownUnitError",
@@ -108,7 +109,8 @@ class InvalidArrayError(ArrowDigestError, ValueError):
 
     Attributes:
         path: Field names from the top-level column down; empty for an array by itself.
-        rule: `buffer`, `offsets`, `views`, `sizes`, `indices`, `run_ends`, `child_length`, `device` or `nulls`.
+        rule: `buffer`, `offsets`, `views`, `sizes`, `indices`, `run_ends`, `child_length`, `device`, `nulls` or
+            `length` (a negative number of slots, or a negative offset).
         slot: The first slot at fault within the array that was checked, None where the fault has no slot.
         source: Which of two sources it is in, as `diff` says; None elsewhere.
     """
@@ -124,8 +126,29 @@ class InvalidArrayError(ArrowDigestError, ValueError):
         self.slot = slot
 
 
+class PlatformError(ArrowDigestError, ImportError):
+    """The package cannot be imported on this machine.
+
+    Attributes:
+        rule: `byte_order` (the machine is big-endian).
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
 class DigestStateError(ArrowDigestError, RuntimeError):
-    """A digest was asked for a hash after an update failed half-way: no partial hash comes out."""
+    """A digest cannot do what it is asked to in its present state.
+
+    Attributes:
+        rule: `half_way` (an update failed half-way: no hash of a part of the data comes out) or `concurrent` (another
+            call, mostly in another thread, is at work on it: that one goes on, this one took nothing).
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
 
 
 class ExpectationError(ArrowDigestError, ValueError):

@@ -15,7 +15,7 @@ from pyarrow import lib
 from arrow_digest.errors import InvalidArrayError
 from arrow_digest.schema import unwrap
 
-__all__ = ["require_lengths"]
+__all__ = ["length_of", "require_lengths", "require_offset"]
 
 # What pyarrow's refusals speak of, in the order to look for it, and the rule that is.
 _RULES = (
@@ -26,6 +26,24 @@ _RULES = (
     (re.compile(r"length", re.IGNORECASE), "child_length"),
 )
 _STRUCT_CHILD = re.compile(r"Struct child array #(\d+)")
+
+
+def length_of(array: Any, path: tuple[str, ...]) -> int:
+    """Return how many slots an array has.
+
+    Raises:
+        InvalidArrayError: Fewer than none, as files and exporters may claim; then Python's `len` fails in itself.
+    """
+    try:
+        return len(array)
+    except (SystemError, ValueError) as error:
+        raise InvalidArrayError(path, "length", "expected a length of 0 or more, found a negative one") from error
+
+
+def require_offset(array: Any, path: tuple[str, ...]) -> None:
+    """Refuse an array that begins before its own buffers."""
+    if array.offset < 0:
+        raise InvalidArrayError(path, "length", f"expected an offset of 0 or more, found {array.offset}")
 
 
 def require_lengths(array: Any, path: tuple[str, ...]) -> None:

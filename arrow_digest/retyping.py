@@ -26,9 +26,10 @@ from arrow_digest.conversion import NoEqualValueError, convert, nesting
 from arrow_digest.encode import encode
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
+from arrow_digest.nodes import Column, Kind, Node
 from arrow_digest.schema import Leaf, encode_type, flatten, logical_type
 from arrow_digest.sources import read_records
-from arrow_digest.structure import Column, Kind, Node, describe_leaf
+from arrow_digest.structure import describe_leaf
 
 __all__ = ["is_earlier_type", "retyped_leaves", "was_only_retyped"]
 

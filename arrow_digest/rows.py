@@ -23,10 +23,11 @@ from arrow_digest.chunks import joined
 from arrow_digest.columns import LeafPool
 from arrow_digest.encode import row_validity
 from arrow_digest.errors import naming
+from arrow_digest.nodes import Column
 from arrow_digest.reading import StructValue, joined_text, json_value, python_value, struct_value, text
 from arrow_digest.schema import Leaf, Struct, flatten, logical_type
 from arrow_digest.sources import open_source, read_records
-from arrow_digest.structure import Column, describe_leaf, struct_validity
+from arrow_digest.structure import describe_leaf, struct_validity
 
 __all__ = ["NO_ROW", "Cell", "StructPair", "first_differences"]
 

@@ -107,16 +107,21 @@ def unwrap(data_type: Any, path: tuple[str, ...] = ()) -> Any:
         path: Where it stands, for errors.
 
     Raises:
-        UnsupportedTypeError: More encodings of encodings than Arrow allows levels of nesting.
+        UnsupportedTypeError: More encodings of encodings than there may be levels of nesting.
 
     >>> unwrap(pa.dictionary(pa.int8(), pa.string()))
     DataType(string)
     """
+    return _unwrapped(data_type, path, 0)[0]
+
+
+def _unwrapped(data_type: Any, path: tuple[str, ...], above: int) -> tuple[Any, int]:
+    """Return what a type encodes, and at which level that is, where so many levels are above the type."""
     base = data_type
-    for _ in range(MAX_NESTING):
+    for level in range(above + 1, MAX_NESTING + 1):
         inner = _peel(base)
         if inner is None:
-            return base
+            return base, level
         base = inner
     raise _too_deep(path, data_type)
 
@@ -132,12 +137,13 @@ def _too_deep(path: tuple[str, ...], data_type: Any) -> UnsupportedTypeError:
     return UnsupportedTypeError(path, data_type, "depth", f"nested deeper than {MAX_NESTING} levels")
 
 
-def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
+def encode_type(data_type: Any, path: tuple[str, ...] = (), above: int = 0) -> bytes:
     """Return the bytes that a leaf's digest is fed before its values.
 
     Args:
         data_type: The leaf column's `pyarrow.DataType`.
         path: Where it stands, for errors.
+        above: How many levels of nesting are above it: structs, and their encodings.
 
     Raises:
         UnsupportedTypeError: The type, or one inside it, is reserved by arrow0.
@@ -147,7 +153,7 @@ def encode_type(data_type: Any, path: tuple[str, ...] = ()) -> bytes:
     """
     encoded = b""
     inner = data_type
-    for _ in range(MAX_NESTING):
+    for _ in range(above, MAX_NESTING):
         outer, inner = inner, _peel(inner)
         if inner is None and outer.id not in _LISTS:
             return encoded + _encode_values(outer, data_type, path)
@@ -297,13 +303,13 @@ def _flatten(schema: Any) -> FlatSchema:
     fields: list[Field] = []
     leaves: list[Leaf] = []
     preamble = bytearray()
-    for path, indices, data_type in _walk(schema, (), ()):
+    for path, indices, data_type, above in _walk(schema, (), (), 0):
         name = path[-1].encode("utf-8")
         preamble += struct.pack("<Q", len(name)) + name + struct.pack("<Q", len(path) - 1)
-        if unwrap(data_type, path).id == lib.Type_STRUCT:
+        if _unwrapped(data_type, path, above)[0].id == lib.Type_STRUCT:
             fields.append(Field(path, None, data_type, indices))
         else:
-            encoded = encode_type(data_type, path)
+            encoded = encode_type(data_type, path, above)
             fields.append(Field(path, encoded, data_type, indices))
             leaves.append(Leaf(path, data_type, encoded, indices))
     return FlatSchema(tuple(fields), tuple(leaves), bytes(preamble))
@@ -327,8 +333,9 @@ def structs(flat: FlatSchema) -> tuple[Struct, ...]:
 
 
 def _walk(
-    parent: Any, path: tuple[str, ...], indices: tuple[int, ...]
-) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], Any]]:
+    parent: Any, path: tuple[str, ...], indices: tuple[int, ...], above: int
+) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], Any, int]]:
+    """Yield every field under a schema or struct: path, indices, type, and how many levels are above the type."""
     count = len(parent) if isinstance(parent, pa.Schema) else parent.num_fields
     for index in range(count):
         field = parent.field(index)
@@ -339,12 +346,10 @@ def _walk(
             reason = f"its name is not UTF-8 ({error.reason})"
             raise UnsupportedTypeError(here, field.type, "name", reason) from None
         here = (*path, name)
-        if len(here) > MAX_NESTING:
-            raise _too_deep(here, field.type)
-        yield here, (*indices, index), field.type
-        inner = unwrap(field.type, here)
+        yield here, (*indices, index), field.type, above
+        inner, level = _unwrapped(field.type, here, above)
         if inner.id == lib.Type_STRUCT:
-            yield from _walk(inner, here, (*indices, index))
+            yield from _walk(inner, here, (*indices, index), level)
 
 
 def nullability(schema: Any, indices: tuple[int, ...]) -> tuple[bool, bool, bool]:

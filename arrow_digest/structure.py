@@ -5,14 +5,16 @@ file or another library may claim offsets, view lengths, dictionary indices or r
 outside their buffers. `describe` reads no byte before it knows that the byte is there, and returns a
 `Node` that the encoders follow without another check. What the values mean is nobody's business here:
 text need not be UTF-8, a date need not be a whole day.
+
+Of views, indices and list views only those are judged that some row comes to. The others become nulls of the
+description, because a null is never followed. Of an array without slots nothing is looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,89 +22,22 @@ import pyarrow as pa
 from pyarrow import lib
 
 from arrow_digest.errors import InvalidArrayError
-from arrow_digest.lengths import require_lengths
+from arrow_digest.lengths import length_of, require_lengths, require_offset
+from arrow_digest.nodes import Bitmap, Column, Kind, Node
+from arrow_digest.reach import Mask, Reach, every_slot, held, inside, unpack
 from arrow_digest.views import wrong_views
 
-__all__ = ["Bitmap", "Column", "Kind", "Node", "describe", "describe_leaf", "struct_validity"]
-
-
-class Kind(IntEnum):
-    """The layouts that the encoders tell apart."""
-
-    NULL = 0
-    FIXED = 1
-    BOOL = 2
-    FIXED_BINARY = 3
-    BINARY = 4
-    VIEW = 5
-    LIST = 6
-    FIXED_LIST = 7
-    LIST_VIEW = 8
-    DICTIONARY = 9
-    RUN_END = 10
-
-
-class Bitmap(NamedTuple):
-    """Bits, least significant first: the bit of slot i is bit `offset + i` of `data`."""
-
-    data: npt.NDArray[np.uint8]
-    offset: int
-
+__all__ = ["describe", "describe_leaf", "struct_validity"]
 
 _UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
-_NOTHING = np.empty(0, np.uint8)
-_NO_SIZES = np.empty(0, np.int64)
 _NO_ROWS = np.empty(0, np.bool_)
 
-
-@dataclass(slots=True)
-class Node:
-    """One level of an array: its visible slots, and where their values lie. Nobody changes it.
-
-    Attributes:
-        kind: The layout.
-        length: Number of slots.
-        array: The `pyarrow.Array` described; it keeps the memory alive.
-        validity: One bit a slot, 1 where it holds a value; None where all do.
-        width: Bytes of one value of FIXED and FIXED_BINARY, or items of one FIXED_LIST slot.
-        values: By kind: FIXED and FIXED_BINARY the values, as unsigned integers of the width where there is
-            such a type, else as rows of bytes; BINARY and LIST `length + 1` offsets; LIST_VIEW the first items;
-            VIEW `length` rows of four int32; DICTIONARY the indices; RUN_END the run ends.
-        bits: BOOL: one bit a slot.
-        data: BINARY: what the offsets count from.
-        sizes: LIST_VIEW: item counts.
-        origin: LIST and LIST_VIEW: the offset that is the child's slot 0; RUN_END: the row that is slot 0.
-        child: Items of a list, values of a dictionary or of runs.
-    """
-
-    kind: Kind
-    length: int
-    array: Any
-    validity: Bitmap | None = None
-    width: int = 0
-    values: npt.NDArray[Any] = field(default_factory=lambda: _NOTHING)
-    bits: Bitmap | None = None
-    data: npt.NDArray[np.uint8] = field(default_factory=lambda: _NOTHING)
-    sizes: npt.NDArray[np.int64] = field(default_factory=lambda: _NO_SIZES)
-    origin: int = 0
-    child: Node | None = None
-
-
-class Column(NamedTuple):
-    """The rows of one leaf column: its node, and the validity of the structs above it."""
-
-    node: Node
-    parents: tuple[Bitmap, ...] = ()
-
-
-_FIXED_TYPES = frozenset(
-    (
-        *(lib.Type_INT8, lib.Type_INT16, lib.Type_INT32, lib.Type_INT64),
-        *(lib.Type_UINT8, lib.Type_UINT16, lib.Type_UINT32, lib.Type_UINT64),
-        *(lib.Type_HALF_FLOAT, lib.Type_FLOAT, lib.Type_DOUBLE),
-        *(lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Type_DECIMAL256),
-        *(lib.Type_DATE32, lib.Type_DATE64, lib.Type_TIME32, lib.Type_TIME64, lib.Type_TIMESTAMP),
-    )
+_FIXED_TYPES = (
+    *(lib.Type_INT8, lib.Type_INT16, lib.Type_INT32, lib.Type_INT64),
+    *(lib.Type_UINT8, lib.Type_UINT16, lib.Type_UINT32, lib.Type_UINT64),
+    *(lib.Type_HALF_FLOAT, lib.Type_FLOAT, lib.Type_DOUBLE),
+    *(lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Type_DECIMAL256),
+    *(lib.Type_DATE32, lib.Type_DATE64, lib.Type_TIME32, lib.Type_TIME64, lib.Type_TIMESTAMP),
 )
 
 
@@ -117,13 +52,19 @@ def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) 
     Raises:
         InvalidArrayError: The array points outside its buffers.
     """
+    count = length_of(column, path[:1])
+    if count == 0:
+        return Column(Node(Kind.NULL, 0, column))
     require_lengths(column, path[:1])
-    rows = _Rows(len(column))
+    rows = _Rows(count)
     for index in indices[1:]:
         column = rows.follow(column, path)
+        if len(column) == 0:  # whatever should lead here is null, so every row is
+            return Column(Node(Kind.NULL, count, column))
+        require_offset(column, path)
         rows.require_valid(_validity(column, column.buffers()[0], path))
         column = column.field(index)
-    return rows.column(_describe(column, path))
+    return rows.column(column, path)
 
 
 def struct_validity(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> npt.NDArray[np.bool_]:
@@ -137,10 +78,16 @@ def struct_validity(column: Any, indices: tuple[int, ...], path: tuple[str, ...]
     Raises:
         InvalidArrayError: The array points outside its buffers.
     """
+    count = length_of(column, path[:1])
+    if count == 0:
+        return _NO_ROWS
     require_lengths(column, path[:1])
-    rows = _Rows(len(column))
+    rows = _Rows(count)
     for index in (*indices[1:], None):
         column = rows.follow(column, path)
+        if len(column) == 0:  # whatever should lead here is null
+            return np.zeros(count, np.bool_)
+        require_offset(column, path)
         rows.require_valid(_validity(column, column.buffers()[0], path))
         if index is not None:
             column = column.field(index)
@@ -158,12 +105,12 @@ class _Rows:
         self._valid = _NO_ROWS
 
     def follow(self, array: Any, path: tuple[str, ...]) -> Any:
-        """Return the struct array under extension, dictionary and run-end encodings."""
-        while not pa.types.is_struct(array.type):
+        """Return the struct array under extension, dictionary and run-end encodings, or an empty one on the way."""
+        while not pa.types.is_struct(array.type) and len(array):
             if isinstance(array.type, pa.BaseExtensionType):
                 array = array.storage
                 continue
-            node = _describe(array, path, follow=False)
+            node = _describe(array, path, self._reach(array), follow=False)
             if self._slots is None:
                 self._slots, self._valid = np.arange(self._count), np.ones(self._count, np.bool_)
             self.require_valid(node.validity)
@@ -190,15 +137,27 @@ class _Rows:
         """Return which rows hold a value of all that was passed."""
         valid = np.ones(self._count, np.bool_) if self._slots is None else self._valid.copy()
         for bitmap in self._parents:
-            valid &= _unpack(bitmap, self._count)
+            valid &= unpack(bitmap, self._count)
         return valid
 
-    def column(self, leaf: Node) -> Column:
-        """Return the rows of the leaf that was reached."""
+    def column(self, array: Any, path: tuple[str, ...]) -> Column:
+        """Return the rows of a leaf's array."""
+        leaf = _describe(array, path, self._reach(array))
         if self._slots is not None:
             bits = Bitmap(np.packbits(self._valid, bitorder="little"), 0)
             leaf = Node(Kind.DICTIONARY, self._count, leaf.array, bits, values=self._slots, child=leaf)
         return Column(leaf, tuple(self._parents))
+
+    def _reach(self, array: Any) -> Reach:
+        return partial(self._slots_of_rows, len(array)) if self._parents or self._slots is not None else every_slot
+
+    def _slots_of_rows(self, length: int) -> Mask:
+        valid = self.validity()
+        if self._slots is None:
+            return valid
+        seen = np.zeros(length, np.bool_)
+        seen[self._slots[valid]] = True
+        return seen
 
 
 def describe(array: Any, path: tuple[str, ...] = ()) -> Node:
@@ -211,23 +170,24 @@ def describe(array: Any, path: tuple[str, ...] = ()) -> Node:
     Raises:
         InvalidArrayError: It points outside its buffers, or lies in a device's memory.
     """
-    require_lengths(array, path)
+    if length_of(array, path):
+        require_lengths(array, path)
     return _describe(array, path)
 
 
-def _describe(array: Any, path: tuple[str, ...], *, follow: bool = True) -> Node:
+def _describe(array: Any, path: tuple[str, ...], reach: Reach = every_slot, *, follow: bool = True) -> Node:
     """Describe an array; the indices of a dictionary or the runs without the values under them if not to `follow`."""
+    if len(array) == 0:
+        return Node(Kind.NULL, 0, array)
     if not array.is_cpu:
         raise InvalidArrayError(path, "device", f"expected CPU memory, found {array.device_type}")
+    require_offset(array, path)
     data_type = array.type
     if isinstance(data_type, pa.BaseExtensionType):
-        return _describe(array.storage, path, follow=follow)
-    type_id = data_type.id
-    if type_id in _FIXED_TYPES:
-        return _fixed(array, path, Kind.FIXED)
-    if type_id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
-        return (_dictionary if type_id == lib.Type_DICTIONARY else _run_end)(array, path, follow)
-    return _DESCRIBERS[type_id](array, path)
+        return _describe(array.storage, path, reach, follow=follow)
+    if data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
+        return (_dictionary if data_type.id == lib.Type_DICTIONARY else _run_end)(array, path, reach, follow)
+    return _DESCRIBERS[data_type.id](array, path, reach)
 
 
 def _view(
@@ -254,7 +214,7 @@ def _bitmap(buffer: Any, offset: int, length: int, path: tuple[str, ...], what: 
 def _validity(array: Any, buffer: Any, path: tuple[str, ...]) -> Bitmap | None:
     # As pyarrow reads it: a null count of 0 is believed, and without a bitmap there are no nulls.
     length = len(array)
-    if buffer is None or length == 0:
+    if buffer is None:
         return None
     bitmap = _bitmap(buffer, array.offset, length, path, "validity")
     # Only now: where the count is not known, pyarrow counts the bits, and trusts that they are there.
@@ -264,18 +224,19 @@ def _validity(array: Any, buffer: Any, path: tuple[str, ...]) -> Bitmap | None:
     return bitmap if null_count else None
 
 
-def _null(array: Any, path: tuple[str, ...]) -> Node:
+def _null(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return Node(Kind.NULL, len(array), array)
 
 
-def _bool(array: Any, path: tuple[str, ...]) -> Node:
+def _bool(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     validity, data = array.buffers()
     bits = _bitmap(data, array.offset, len(array), path, "bits")
     return Node(Kind.BOOL, len(array), array, _validity(array, validity, path), bits=bits)
 
 
-def _fixed(array: Any, path: tuple[str, ...], kind: Kind = Kind.FIXED_BINARY) -> Node:
+def _fixed(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     length = len(array)
+    kind = Kind.FIXED_BINARY if array.type.id == lib.Type_FIXED_SIZE_BINARY else Kind.FIXED
     width = array.type.byte_width
     validity, data = array.buffers()
     if width in _UNSIGNED:
@@ -289,10 +250,7 @@ def _fixed(array: Any, path: tuple[str, ...], kind: Kind = Kind.FIXED_BINARY) ->
 
 def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: int) -> npt.NDArray[Any]:
     """Return `length + 1` offsets: increasing, and within `limit`."""
-    length = len(array)
-    if length == 0:
-        return np.zeros(1, dtype)
-    offsets = _view(buffer, dtype, array.offset, length + 1, path, "offsets")
+    offsets = _view(buffer, dtype, array.offset, len(array) + 1, path, "offsets")
     falls = offsets[1:] < offsets[:-1]
     if np.count_nonzero(falls):
         slot = int(np.argmax(falls))
@@ -304,75 +262,74 @@ def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: 
     return offsets
 
 
-def _binary(array: Any, path: tuple[str, ...], dtype: str) -> Node:
+def _binary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     validity, ends, buffer = array.buffers()
     size = 0 if buffer is None else buffer.size
-    offsets = _offsets(array, ends, dtype, path, size)
+    offsets = _offsets(array, ends, _OFFSETS[array.type.id], path, size)
     data = _view(buffer, np.uint8, 0, size, path, "data")
     return Node(Kind.BINARY, len(array), array, _validity(array, validity, path), values=offsets, data=data)
 
 
-def _binary_view(array: Any, path: tuple[str, ...]) -> Node:
+def _binary_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     buffers = array.buffers()
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
     node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
     wrong = wrong_views(views, [0 if buffer is None else buffer.size for buffer in buffers[2:]])
     if wrong is not None:
-        _refuse_where(wrong, node, path, "views", "a view reaches outside its buffers")
+        _settle(node, wrong, reach, path, "views", "a view reaches outside its buffers")
     return node
 
 
-def _refuse_where(wrong: npt.NDArray[np.bool_], node: Node, path: tuple[str, ...], rule: str, message: str) -> None:
-    """Refuse the first wrong slot that holds a value: what lies under a null is never followed."""
-    if np.count_nonzero(wrong):
-        if node.validity is not None:
-            wrong = wrong & _unpack(node.validity, node.length)
-        if wrong.any():
-            raise InvalidArrayError(path, rule, message, int(np.argmax(wrong)))
+def _settle(node: Node, wrong: Mask, reach: Reach, path: tuple[str, ...], rule: str, message: str) -> None:
+    """Refuse the first wrong slot whose value a row comes to; make the other wrong ones null."""
+    seen = held(node, reach)
+    found = wrong if seen is None else wrong & seen
+    if found.any():
+        raise InvalidArrayError(path, rule, message, int(np.argmax(found)))
+    sound = ~wrong if node.validity is None else ~wrong & unpack(node.validity, node.length)
+    node.validity = Bitmap(np.packbits(sound, bitorder="little"), 0)
 
 
-def _unpack(bitmap: Bitmap, length: int) -> npt.NDArray[np.bool_]:
-    bits = np.unpackbits(bitmap.data, count=bitmap.offset + length, bitorder="little")
-    return bits[bitmap.offset :].view(np.bool_)
-
-
-def _list(array: Any, path: tuple[str, ...], dtype: str) -> Node:
+def _list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     items, buffers = array.values, array.buffers()
-    offsets = _offsets(array, buffers[1], dtype, path, len(items))
-    first, last = int(offsets[0]), int(offsets[-1])
-    child = _describe(items.slice(first, last - first), path)
+    offsets = _offsets(array, buffers[1], _OFFSETS[array.type.id], path, len(items))
+    first = int(offsets[0])
+    count = int(offsets[-1]) - first
     validity = _validity(array, buffers[0], path)
-    return Node(Kind.LIST, len(array), array, validity, values=offsets, origin=first, child=child)
+    node = Node(Kind.LIST, len(array), array, validity, values=offsets, origin=first)
+    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    return node
 
 
-def _fixed_size_list(array: Any, path: tuple[str, ...]) -> Node:
+def _fixed_size_list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     width, length, items = array.type.list_size, len(array), array.values
     first, count = array.offset * width, length * width
     if first + count > len(items):
         message = f"expected {first + count} items, found {len(items)}"
         raise InvalidArrayError(path, "child_length", message)
-    child = _describe(items.slice(first, count), path)
-    return Node(Kind.FIXED_LIST, length, array, _validity(array, array.buffers()[0], path), width=width, child=child)
+    node = Node(Kind.FIXED_LIST, length, array, _validity(array, array.buffers()[0], path), width=width)
+    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    return node
 
 
-def _list_view(array: Any, path: tuple[str, ...], dtype: str) -> Node:
-    length, items, buffers = len(array), array.values, array.buffers()
-    starts = _view(buffers[1], dtype, array.offset, length, path, "offsets")
-    sizes = _view(buffers[2], dtype, array.offset, length, path, "sizes")
-    validity = _validity(array, buffers[0], path)
-    starts, sizes = starts.astype(np.int64, copy=False), sizes.astype(np.int64, copy=False)
-    node = Node(Kind.LIST_VIEW, length, array, validity, values=starts, sizes=sizes)
+def _list_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+    length, items, buffers, dtype = len(array), array.values, array.buffers(), _OFFSETS[array.type.id]
+    starts = _view(buffers[1], dtype, array.offset, length, path, "offsets").astype(np.int64, copy=False)
+    sizes = _view(buffers[2], dtype, array.offset, length, path, "sizes").astype(np.int64, copy=False)
+    node = Node(Kind.LIST_VIEW, length, array, _validity(array, buffers[0], path), values=starts, sizes=sizes)
     # Compared without adding, so that nothing wraps.
     wrong = (starts < 0) | (sizes < 0) | (sizes > len(items)) | (starts > len(items) - sizes)
-    _refuse_where(wrong, node, path, "sizes", f"a list reaches outside its {len(items)} items")
-    used = sizes > 0 if validity is None else (sizes > 0) & _unpack(validity, length)
+    if np.count_nonzero(wrong):
+        _settle(node, wrong, reach, path, "sizes", f"a list reaches outside its {len(items)} items")
+    used = sizes > 0 if node.validity is None else (sizes > 0) & unpack(node.validity, length)
     first = int(starts[used].min()) if used.any() else 0
-    last = int((starts[used] + sizes[used]).max()) if used.any() else 0
-    child = _describe(items.slice(first, last - first), path)
-    return replace(node, origin=first, child=child)
+    count = int((starts[used] + sizes[used]).max()) - first if used.any() else 0
+    node.origin = first
+    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    return node
 
 
-def _dictionary(array: Any, path: tuple[str, ...], follow: bool) -> Node:
+def _dictionary(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -> Node:
     index_type, length = array.type.index_type, len(array)
     dtype = f"<{'i' if pa.types.is_signed_integer(index_type) else 'u'}{index_type.bit_width // 8}"
     buffers = array.buffers()
@@ -381,42 +338,52 @@ def _dictionary(array: Any, path: tuple[str, ...], follow: bool) -> Node:
     node = Node(Kind.DICTIONARY, length, array, _validity(array, buffers[0], path), values=indices)
     # As unsigned numbers the negative ones are too large as well, and one look is enough where none is wrong.
     unsigned = indices.view(indices.dtype.str.replace("i", "u"))
-    if length and unsigned.max() >= len(dictionary):
+    if unsigned.max() >= len(dictionary):
         message = f"an index reaches outside the {len(dictionary)} dictionary values"
-        _refuse_where(unsigned >= len(dictionary), node, path, "indices", message)
-    return replace(node, child=_describe(dictionary, path)) if follow else node
+        _settle(node, unsigned >= len(dictionary), reach, path, "indices", message)
+    if follow:
+        node.child = _describe(dictionary, path, inside(node, reach, len(dictionary)))
+    return node
 
 
-def _run_end(array: Any, path: tuple[str, ...], follow: bool) -> Node:
+def _run_end(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -> Node:
     length, offset, runs, items = len(array), array.offset, array.run_ends, array.values
-    ends = _describe(runs, path)
-    run_ends = ends.values.view(f"<i{ends.width}")
-    if ends.validity is not None or len(runs) != len(items):
-        message = f"expected as many run ends as values and no null, found {len(runs)} for {len(items)} values"
+    if len(runs) != len(items):
+        message = f"expected as many run ends as values, found {len(runs)} for {len(items)} values"
         raise InvalidArrayError(path, "run_ends", message)
+    if len(runs) == 0:
+        raise InvalidArrayError(path, "run_ends", f"expected runs up to row {offset + length}, found no run")
+    ends = _describe(runs, path)
+    if ends.validity is not None:
+        raise InvalidArrayError(path, "run_ends", "expected no null among the run ends, found some")
+    run_ends = ends.values.view(f"<i{ends.width}")
     falls = run_ends <= np.concatenate((np.zeros(1, run_ends.dtype), run_ends[:-1]))
     if falls.any():
         raise InvalidArrayError(path, "run_ends", "expected run ends that rise from 1", int(np.argmax(falls)))
-    if length and (len(run_ends) == 0 or run_ends[-1] < offset + length):
-        last = run_ends[-1] if len(run_ends) else 0
-        raise InvalidArrayError(path, "run_ends", f"expected runs up to row {offset + length}, found {last}")
-    child = _describe(items, path) if follow else None
-    return Node(Kind.RUN_END, length, array, values=run_ends, origin=offset, child=child)
+    if run_ends[-1] < offset + length:
+        message = f"expected runs up to row {offset + length}, found {run_ends[-1]}"
+        raise InvalidArrayError(path, "run_ends", message)
+    node = Node(Kind.RUN_END, length, array, values=run_ends, origin=offset)
+    if follow:
+        node.child = _describe(items, path, inside(node, reach, len(items)))
+    return node
 
 
-_DESCRIBERS: dict[int, Callable[[Any, tuple[str, ...]], Node]] = {
+# How wide the offsets of a layout are, and its sizes.
+_OFFSETS = {
+    **dict.fromkeys((lib.Type_BINARY, lib.Type_STRING, lib.Type_LIST, lib.Type_LIST_VIEW), "<i4"),
+    **dict.fromkeys(
+        (lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING, lib.Type_LARGE_LIST, lib.Type_LARGE_LIST_VIEW), "<i8"
+    ),
+}
+
+_DESCRIBERS: dict[int, Callable[[Any, tuple[str, ...], Reach], Node]] = {
     lib.Type_NA: _null,
     lib.Type_BOOL: _bool,
-    lib.Type_FIXED_SIZE_BINARY: _fixed,
-    lib.Type_BINARY: lambda array, path: _binary(array, path, "<i4"),
-    lib.Type_STRING: lambda array, path: _binary(array, path, "<i4"),
-    lib.Type_LARGE_BINARY: lambda array, path: _binary(array, path, "<i8"),
-    lib.Type_LARGE_STRING: lambda array, path: _binary(array, path, "<i8"),
-    lib.Type_BINARY_VIEW: _binary_view,
-    lib.Type_STRING_VIEW: _binary_view,
-    lib.Type_LIST: lambda array, path: _list(array, path, "<i4"),
-    lib.Type_LARGE_LIST: lambda array, path: _list(array, path, "<i8"),
+    **dict.fromkeys((*_FIXED_TYPES, lib.Type_FIXED_SIZE_BINARY), _fixed),
+    **dict.fromkeys((lib.Type_BINARY, lib.Type_STRING, lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING), _binary),
+    **dict.fromkeys((lib.Type_BINARY_VIEW, lib.Type_STRING_VIEW), _binary_view),
+    **dict.fromkeys((lib.Type_LIST, lib.Type_LARGE_LIST), _list),
     lib.Type_FIXED_SIZE_LIST: _fixed_size_list,
-    lib.Type_LIST_VIEW: lambda array, path: _list_view(array, path, "<i4"),
-    lib.Type_LARGE_LIST_VIEW: lambda array, path: _list_view(array, path, "<i8"),
+    **dict.fromkeys((lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW), _list_view),
 }

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arrow_digest.native import _kernels
-from arrow_digest.structure import Bitmap, Column, Kind, Node
+from arrow_digest.nodes import Bitmap, Column, Kind, Node
 
 __all__ = ["Rows", "Sha3"]
 

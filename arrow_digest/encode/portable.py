@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from arrow_digest.structure import Bitmap, Column, Kind, Node
+from arrow_digest.nodes import Bitmap, Column, Kind, Node
 
 __all__ = [
     "LISTS",

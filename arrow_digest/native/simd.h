@@ -4,7 +4,7 @@
 #define ARROW_DIGEST_SIMD_H
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "arrow0 is little-endian, and so is this code; the portable encoder serves other machines"
+#error "arrow0 hashes little-endian bytes, and this package takes them as they lie in memory"
 #endif
 
 /* Vectors of 64-bit integers with operators, whatever the CPU makes of them: GCC and Clang. */

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import chunks
+from arrow_digest import chunks, joinable
 from arrow_digest.encode import portable
 from helpers import child
 from helpers.records import column, parquet_takes, through_parquet
@@ -262,8 +262,8 @@ VIEWS, INDICES = LONG.cast(pa.string_view()), pa.array(["x", "y"] * 50).dictiona
 )
 def test_what_joining_copies_does_not_depend_on_what_slices_share(array, size):
     rows = [array.slice(row, 1) for row in range(len(array))]
-    cut = chunks._joined_size(pa.chunked_array(rows))
-    assert chunks._joined_size(pa.chunked_array([array])) == size
+    cut = joinable.copied_size(pa.chunked_array(rows))
+    assert joinable.copied_size(pa.chunked_array([array])) == size
     assert size <= cut <= size + 4 * len(rows)  # an offset more for each chunk
     table = pa.table({"c": array})
     assert H(pa.table({"c": pa.chunked_array(rows)})) == H(table)
@@ -282,5 +282,5 @@ def test_slices_count_as_looked_at_once_their_array_is_and_whole_arrays_never():
         ([array, whole], 2),
         ([*others, array.slice(1), array.slice(2), array], 5),
     ]:
-        found = list(chunks._distinct(pa.chunked_array(parts, type=array.type)))
+        found = list(joinable._distinct(pa.chunked_array(parts, type=array.type)))
         assert len(found) == looked_at

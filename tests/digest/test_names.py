@@ -125,3 +125,72 @@ def test_nesting_up_to_what_arrow_allows_in_files_is_hashed():
     expected = ad.functions.digest_function("sha3-256").new()
     expected.update(b"\x0b\0" * 60 + b"\1\0\1" + (8).to_bytes(8, "little") + (1).to_bytes(8, "little") * 60 + b"\7")
     assert digest.columns()[0].digest == expected.digest()
+
+
+def in_list(array):
+    return pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), array)
+
+
+def in_list_view(array):
+    return pa.ListViewArray.from_arrays(pa.array([0], pa.int32()), pa.array([1], pa.int32()), array)
+
+
+def in_struct(array):
+    return pa.StructArray.from_arrays([array], ["s"])
+
+
+def in_dictionary(array):
+    return pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), array)
+
+
+def in_runs(array):
+    data_type = pa.run_end_encoded(pa.int16(), array.type)
+    return pa.Array.from_buffers(data_type, 1, [None], children=[pa.array([1], pa.int16()), array])
+
+
+def in_extension(array):
+    return pa.ExtensionArray.from_storage(pa.opaque(array.type, "kind", "vendor"), array)
+
+
+# Innermost first. A struct may stand in no list, so structs come last.
+LEVELS = {
+    "lists": [in_list],
+    "list views": [in_list_view],
+    "structs": [in_struct],
+    "dictionaries": [in_dictionary],
+    "extensions": [in_extension],
+    "lists in structs": [*[in_list] * 64, *[in_struct] * 64],
+    "one list in structs": [in_list, *[in_struct] * 127],
+    "dictionaries of lists": [in_list, in_dictionary],
+    "runs of lists": [in_list, in_runs],
+    "runs of dictionaries": [in_dictionary, in_runs],
+    "extensions of lists of runs": [in_list, in_runs, in_extension],
+    "dictionaries of structs": [in_struct, in_dictionary],
+    "runs of structs": [in_struct, in_runs],
+    "extensions of structs": [in_struct, in_extension],
+    "all but lists": [in_struct, in_dictionary, in_runs, in_extension],
+    "everything": [*[in_list, in_dictionary, in_runs, in_extension] * 16, *[in_struct, in_runs, in_extension] * 30],
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_every_encoding_extension_list_and_struct_counts_as_a_level_and_so_does_what_is_inside(name):
+    array = pa.array([7], pa.int8())
+    for number in range(127):
+        array = LEVELS[name][number % len(LEVELS[name])](array)
+    digest = ad.RecordDigest(pa.schema([("c", array.type)]))
+    digest.update(pa.table({"c": array}))
+    (column,) = digest.columns()
+    lists = sum(LEVELS[name][number % len(LEVELS[name])] in (in_list, in_list_view) for number in range(127))
+    assert [column.null_count, ad.explain(pa.table({"c": array}), byte_count=2000).columns[0].first_bytes] == [
+        0,
+        (1).to_bytes(8, "little") * lists + b"\7",
+    ]
+    one_more = LEVELS[name][127 % len(LEVELS[name])](array)
+    for refuse in (lambda: ad.RecordDigest(pa.schema([("c", one_more.type)])), lambda: H(pa.table({"c": one_more}))):
+        with pytest.raises(ad.UnsupportedTypeError, match="nested deeper") as caught:
+            refuse()
+        assert caught.value.rule == "depth"
+    if lists == 127:
+        with pytest.raises(ad.UnsupportedTypeError, match="nested deeper"):
+            ad.ArrayDigest(one_more.type)

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import arrow_digest as ad
 from arrow_digest import views as views_module
 from arrow_digest.encode import portable
+from arrow_digest.nodes import Bitmap, Column
 from arrow_digest.schema import flatten
-from arrow_digest.structure import Bitmap, Column, describe, describe_leaf
+from arrow_digest.structure import describe, describe_leaf
 from helpers import child
 from helpers.raw_arrays import raw_array
 from helpers.strategies import arrays, leaf_types, tables

@@ -59,6 +59,21 @@ def test_without_the_library_native_kernels_cannot_be_asked_for():
     assert "arrow_digest.native._kernels" in result.stderr
 
 
+def test_a_big_endian_machine_is_refused_when_the_package_is_imported():
+    code = """
+import sys, numpy, pyarrow
+sys.byteorder = "big"
+try:
+    import arrow_digest
+except ImportError as error:
+    from arrow_digest.errors import PlatformError
+    assert isinstance(error, PlatformError), error
+    print(error.rule, error)
+"""
+    result = run(code)
+    assert result.stdout.startswith("byte_order arrow_digest runs on little-endian machines"), result.stderr
+
+
 @native
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 def test_a_lane_count_is_taken_or_refused_never_changed(lanes):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import chunks
+from arrow_digest import chunks, joinable
 from arrow_digest.schema import encode_type
 from helpers import child, ipc_bytes
 from helpers.ipc_bytes import Stream
@@ -322,14 +322,14 @@ def indexed(dictionary: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array([0, 0, 0, 0], pa.int8()), dictionary)
 
 
-@pytest.mark.parametrize("many_entries", [0, chunks._MANY_ENTRIES])
+@pytest.mark.parametrize("many_entries", [0, joinable._MANY_ENTRIES])
 @pytest.mark.parametrize(
     "wrap",
     [lambda array: array, lambda array: pa.StructArray.from_arrays([array], ["x"])],
     ids=["alone", "in a struct"],
 )
 def test_a_broken_dictionary_that_tiny_chunks_share_is_refused(wrap, many_entries, monkeypatch):
-    monkeypatch.setattr(chunks, "_MANY_ENTRIES", many_entries)
+    monkeypatch.setattr(joinable, "_MANY_ENTRIES", many_entries)
     sound, broken = wrap(indexed(texts(0, 1, 2))), wrap(indexed(texts(0, 6, 2, 8)))
     for parts in (
         [broken.slice(row, 1) for row in range(4)],
@@ -344,9 +344,9 @@ def test_a_broken_dictionary_that_tiny_chunks_share_is_refused(wrap, many_entrie
         assert caught.value.rule == "offsets"
 
 
-@pytest.mark.parametrize("many_entries", [0, chunks._MANY_ENTRIES])
+@pytest.mark.parametrize("many_entries", [0, joinable._MANY_ENTRIES])
 def test_an_index_beyond_the_dictionary_that_tiny_chunks_share_is_refused(many_entries, monkeypatch):
-    monkeypatch.setattr(chunks, "_MANY_ENTRIES", many_entries)
+    monkeypatch.setattr(joinable, "_MANY_ENTRIES", many_entries)
     indices = pa.array([0, 1, 2, 1], pa.int8())
     wild = pa.DictionaryArray.from_arrays(indices, texts(0, 1, 2), safe=False)
     table = pa.table({"c": pa.chunked_array([wild.slice(row, 1) for row in range(4)])})

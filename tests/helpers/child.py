@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,20 @@ def _command(code: str, argument: Any) -> list[str]:
 
 
 # pyarrow's own allocators reserve address space ahead of need, which a limit on it would count.
-_ENVIRONMENT = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
+    return {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", **(more or {})}
 
 
-def run(code: str, argument: Any = None, *, seconds: float = 60) -> Any:
+def run(code: str, argument: Any = None, *, seconds: float = 60, environment: Mapping[str, str] | None = None) -> Any:
     """What the code leaves in `result`, given `argument`. It has `limit(bytes)`, `peak()` and `outcome(work, …)`."""
     whole = f"argument = json.loads(sys.argv[2])\n{code}\nprint(json.dumps(result))\n"
     done = subprocess.run(
-        _command(whole, argument), capture_output=True, text=True, timeout=seconds, check=False, env=_ENVIRONMENT
+        _command(whole, argument),
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+        env=_environment(environment),
     )
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-2000:]}"
     return json.loads(done.stdout)
@@ -64,7 +70,14 @@ for item in json.loads(sys.argv[2])["items"]:
 """
 
 
-def each(items: Sequence[Any], body: str, *, memory: int = 3 << 29, seconds: float = 60) -> list[dict[str, Any]]:
+def each(
+    items: Sequence[Any],
+    body: str,
+    *,
+    memory: int = 3 << 29,
+    seconds: float = 60,
+    environment: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
     """What `body`, the inside of a function of `item`, gives for each of the items, in as few processes as it can.
 
     An item at which the process dies or runs out of time gets `{"error": "crash"}` with the reason.
@@ -76,7 +89,7 @@ def each(items: Sequence[Any], body: str, *, memory: int = 3 << 29, seconds: flo
         command = _command(code, {"memory": memory, "items": left})
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=seconds, check=False, env=_ENVIRONMENT
+                command, capture_output=True, text=True, timeout=seconds, check=False, env=_environment(environment)
             )
             output, reason = done.stdout, f"exit status {done.returncode}: {done.stderr[-500:]}"
         except subprocess.TimeoutExpired as late:

@@ -76,6 +76,7 @@ class Stream:
             at = self._body + message.number(3, "<q")
         batch = message.table(2).table(1) if dictionary else message.table(2)
         self._nodes, self._buffers, self._length = batch.pairs(1), batch.pairs(2), batch.field(0)
+        self.node_count, self.buffer_count = len(self._nodes), len(self._buffers)
 
     def node(self, index: int, *, length: int | None = None, null_count: int | None = None) -> Stream:
         """Set what is said of an array; arrays are numbered depth first."""

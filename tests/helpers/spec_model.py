@@ -146,7 +146,7 @@ class Node:
     """One array: offset, buffer addresses, children, dictionary. Indices are logical: index 0 is at `offset`."""
 
     def __init__(self, array: pa.Array) -> None:
-        if isinstance(array, pa.ExtensionArray):
+        while isinstance(array, pa.ExtensionArray):
             array = array.storage
         t = array.type
         self.offset: int = array.offset
