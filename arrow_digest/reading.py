@@ -153,7 +153,7 @@ def _decoded(data: bytes, data_type: Any) -> str | bytes:
 
 def _plain(level: Level, data_type: Any) -> list[Any]:
     """Return values as Python has them, dates, times, timestamps and decimals as the stored integers."""
-    if pt.is_null(data_type):
+    if level.values is None and level.counts is None:  # every slot is null, or there is none
         return []
     if level.values is None:
         return [_decoded(piece, data_type) for piece in _pieces(level)]
