@@ -7,7 +7,7 @@ where nobody hashes anything.
 from __future__ import annotations
 
 # It asks to be called when Python ends, which is refused once the main thread has ended; another thread may hash then.
-import concurrent.futures.thread
+import concurrent.futures.thread  # noqa: F401
 import sys
 from importlib import import_module
 from types import ModuleType
