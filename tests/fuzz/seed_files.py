@@ -107,7 +107,7 @@ def _parquet_files() -> list[bytes]:
         encrypted_columns(),
         _duckdb_parquet(),
         _written_by(_polars().write_parquet),
-        (DATA / "parquet-testing/int96_from_spark.parquet").read_bytes(),
+        (DATA / "parquet-testing/nulls.snappy.parquet").read_bytes(),
         (DATA / "parquet-testing/null_list.parquet").read_bytes(),
     ]
 
