@@ -193,11 +193,16 @@ def _distinct(column: Any) -> Iterator[Any]:
         if len(chunk) == 0:
             continue
         known = one_memory or not has_dictionary
-        memory = () if one_memory else tuple(buffer and buffer.address for buffer in chunk.buffers()[1:])
+        memory = () if one_memory else tuple(_address(buffer) for buffer in chunk.buffers()[1:])
         inside = memory, _extents(chunk)
         if not chunk.offset or not known or inside not in seen:
             seen.add(inside)
             yield chunk
+
+
+def _address(buffer: Any) -> int | None:
+    """Return where a buffer lies; one of no bytes is false and lies somewhere all the same."""
+    return None if buffer is None else int(buffer.address)
 
 
 def _extents(array: Any) -> tuple[int, ...]:
@@ -243,7 +248,7 @@ def _one_dictionary(column: Any) -> Any:
 
 
 def _memory(array: Any) -> tuple[Any, ...]:
-    buffers = tuple(buffer and (buffer.address, buffer.size) for buffer in array.buffers())
+    buffers = tuple(None if buffer is None else (buffer.address, buffer.size) for buffer in array.buffers())
     return len(array), array.offset, buffers
 
 

@@ -13,6 +13,7 @@ import arrow_digest as ad
 from arrow_digest import chunks, joinable
 from arrow_digest.encode import portable
 from helpers import child
+from helpers.files import ipc_stream
 from helpers.records import column, parquet_takes, through_parquet
 
 H = ad.logical_hash
@@ -284,3 +285,19 @@ def test_slices_count_as_looked_at_once_their_array_is_and_whole_arrays_never():
     ]:
         found = list(joinable._distinct(pa.chunked_array(parts, type=array.type)))
         assert len(found) == looked_at
+
+
+def test_runs_and_lists_whose_values_take_no_bytes_hash_in_batches():
+    """A buffer of no bytes is false, which is no reason to take it for something else."""
+    nothing = pa.array(["", None, ""]).slice(0, 3)
+    columns = {
+        "runs": pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 4], pa.int32()), nothing),
+        "lists": pa.ListArray.from_arrays(pa.array([0, 0, 1, 2, 3], pa.int32()), nothing),
+        "structs": pa.StructArray.from_arrays([pa.array(["", None, "", ""])], ["x"]),
+    }
+    for name, array in columns.items():
+        table = pa.table({name: array})
+        content = ipc_stream(table, batch_rows=2)
+        assert ad.logical_hash(pa.ipc.open_stream(content)) == ad.logical_hash(table), name
+        halves = pa.chunked_array([array.slice(0, 1), array.slice(1, 3)])
+        assert ad.logical_hash(pa.table({name: halves})) == ad.logical_hash(table), name
