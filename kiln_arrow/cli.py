@@ -25,6 +25,7 @@ from kiln_arrow.extension import FRAME, TENSORS, TensorsType
 from kiln_arrow.files import Batch, ColumnError, Opened, opened
 from kiln_arrow.frame import form_of
 from kiln_arrow.parquet import write_tables
+from kiln_arrow.whole_files import whole_file
 
 __all__ = ["main"]
 
@@ -110,12 +111,23 @@ def import_command(files: tuple[str, ...], output: str, column: str) -> int:
 
     The column `file` has the name of the file a row is from.
     """
-    if Path(output).exists():
-        raise ExchangeError(f"{output}: it is there already")
     schema = pa.schema([("file", pa.string()), (column, TensorsType())])
-    with _share(output) as tell:
-        write_tables(_imported(files, schema, tell), schema, output, {})
+    with _writing(), whole_file(output, replace=False) as temporary, _share(output) as tell:
+        write_tables(_imported(files, schema, tell), schema, temporary, {})
     return EXIT_OK
+
+
+class _OutputError(ExchangeError):
+    """What is written cannot be; it is named, and not what is read."""
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Has an error of what is written name what is written, where an error of what is read would name that."""
+    try:
+        yield
+    except OSError as error:
+        raise _OutputError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
 
 
 def _imported(files: Sequence[str], schema: pa.Schema, tell: Callable[[int, int], None]) -> Iterator[pa.Table]:
@@ -159,13 +171,16 @@ def export(file: str, output: str, column: str | None, row: int | None, form: st
             for index, data in enumerate(leaves(values)[0].cells, batch.first):
                 if data is None or row not in (None, index):
                     continue
-                folder.mkdir(parents=True, exist_ok=True)
                 try:
-                    write_tensors(decode(data), folder / f"{index:08}.{form}")
+                    with _writing():
+                        folder.mkdir(parents=True, exist_ok=True)
+                        write_tensors(decode(data), folder / f"{index:08}.{form}")
                 except KilnError as error:
                     error.row = index
                     _complain(f"{file}: {error.rule}: {error}")
                     return _EXIT_BAD_CELLS
+                except _OutputError as error:
+                    raise ExchangeError(str(error)) from error
                 except ExchangeError as error:
                     raise ExchangeError(f"{file}: row {index}: {error}") from error
             tell()

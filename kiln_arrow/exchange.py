@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import lzma
 import os
 import struct
@@ -21,6 +22,7 @@ from kiln_arrow.arrays import Opaque
 from kiln_arrow.directory import Directory
 from kiln_arrow.dtypes import DTYPES, from_numpy
 from kiln_arrow.errors import shown
+from kiln_arrow.whole_files import whole_file
 
 #: Endings of the files that can be read and written.
 FORMATS = (".npz", ".safetensors")
@@ -77,13 +79,15 @@ def _read_npz(path: Path) -> list[tuple[str, NDArray[Any]]]:
     tensors = []
     try:
         with zipfile.ZipFile(path) as archive:
-            size = path.stat().st_size
+            left = path.stat().st_size * _LARGEST_DEFLATION  # for all members, which may share their bytes
             for member in archive.infolist():
                 if not member.filename.endswith(_NPY):
                     raise ExchangeError(f"expected only arrays in it, found {shown(member.filename)}")
                 name = member.filename.removesuffix(_NPY)
                 with archive.open(member) as file:
-                    tensors.append((name, _read_npy(file, member, size)))
+                    array = _read_npy(file, member, left)
+                left -= array.nbytes
+                tensors.append((name, array))
     except OSError as error:
         if error.errno not in _ERRNO_OF_BROKEN_ARCHIVES:
             raise
@@ -95,7 +99,7 @@ def _read_npz(path: Path) -> list[tuple[str, NDArray[Any]]]:
     return tensors
 
 
-def _read_npy(file: Any, member: zipfile.ZipInfo, archive_size: int) -> NDArray[Any]:
+def _read_npy(file: Any, member: zipfile.ZipInfo, most: int) -> NDArray[Any]:
     version = npy.read_magic(file)
     read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read_header is None:
@@ -109,7 +113,7 @@ def _read_npy(file: Any, member: zipfile.ZipInfo, archive_size: int) -> NDArray[
     for dim in shape:
         count *= dim
     claimed = count * dtype.itemsize
-    if min(shape, default=0) < 0 or claimed > member.file_size or claimed > archive_size * _LARGEST_DEFLATION:
+    if min(shape, default=0) < 0 or claimed > member.file_size or claimed > most:
         raise ExchangeError(f"{shown(member.filename)} claims {claimed} bytes, which the file does not hold")
     data = file.read(claimed + 1)
     if len(data) != claimed:
@@ -120,8 +124,10 @@ def _read_npy(file: Any, member: zipfile.ZipInfo, archive_size: int) -> NDArray[
 
 def _read_safetensors(path: Path) -> list[tuple[str, NDArray[Any]]]:
     safetensors = _safetensors()
+    data = path.read_bytes()
+    _require_keys_once(data)
     try:
-        found = safetensors.deserialize(path.read_bytes())
+        found = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
         raise ExchangeError(f"it is no safetensors file: {error}") from error
     tensors = []
@@ -132,6 +138,25 @@ def _read_safetensors(path: Path) -> list[tuple[str, NDArray[Any]]]:
         flat: NDArray[Any] = np.frombuffer(tensor["data"], row.numpy)
         tensors.append((name, flat.reshape(tensor["shape"])))
     return tensors
+
+
+def _require_keys_once(data: bytes) -> None:
+    """Refuses a safetensors header with a key twice, of which the library takes the last and drops the others."""
+    try:
+        json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")], object_pairs_hook=_without_duplicates)
+    except ExchangeError:
+        raise
+    except (ValueError, RecursionError):  # no header: the library says why
+        return
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ExchangeError(f"expected every key once in its header, found {shown(key)} twice")
+        found[key] = value
+    return found
 
 
 def _safetensors() -> Any:
@@ -148,14 +173,11 @@ def write_tensors(directory: Directory, path: Path) -> None:
     Raises:
         ExchangeError: The format cannot hold them; nothing was written.
         FileExistsError: There is such a file already.
+        OSError: It cannot be written; nothing of it is left.
     """
     data = {".npz": _npz, ".safetensors": _to_safetensors}[path.suffix](_plain_tensors(directory))
-    with path.open("xb") as file:
-        try:
-            file.write(data)
-        except BaseException:
-            path.unlink()
-            raise
+    with whole_file(path, replace=False) as temporary:
+        temporary.write_bytes(data)
 
 
 def _plain_tensors(directory: Directory) -> list[tuple[str, NDArray[Any]]]:

@@ -21,6 +21,7 @@ from kiln_arrow.extension import is_kiln
 from kiln_arrow.limits import Budget
 from kiln_arrow.retype import require_what_pyarrow_follows
 from kiln_arrow.structure import children_of, is_encoded, measured
+from kiln_arrow.whole_files import whole_file
 
 #: No row group is larger, unless one row is.
 ROW_GROUP_BYTES = 256 << 20
@@ -55,7 +56,7 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
     Raises:
         KilnError: A cell of 2 GiB or more, which Parquet cannot hold (rule `size`, with its `row`); a type that it
             cannot hold, such as a dictionary of cells (rule `arrow_type`); or any column points outside its buffers
-            (rule `arrow`). Then nothing was written.
+            (rule `arrow`). Whatever fails, a local file is written whole or stays as it was.
 
     Example:
         >>> import io, numpy, pyarrow, pyarrow.parquet, kiln_arrow
@@ -79,19 +80,20 @@ def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, opti
     row_limit = settings.pop("row_group_size", None)
     if row_limit is not None and row_limit < 1:
         raise ValueError(f"expected row_group_size of at least 1, found {row_limit}")
-    writer = pq.ParquetWriter(where, schema, **settings)
-    try:
-        with writer:
-            while table is not None:
-                for first, last in _row_groups(sizes.rows, row_limit):
-                    writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
-                table = next(rest, None)
-                sizes = _sizes_of(table)
-    except BaseException:
-        if isinstance(where, (str, os.PathLike)) and options.get("filesystem") is None:
-            with contextlib.suppress(OSError):  # nothing half-written is left
-                Path(where).unlink()
-        raise
+    with _whole(where, options) as target, pq.ParquetWriter(target, schema, **settings) as writer:
+        while table is not None:
+            for first, last in _row_groups(sizes.rows, row_limit):
+                writer.write_table(table.slice(first, last - first), row_group_size=max(last - first, 1))
+            table = next(rest, None)
+            sizes = _sizes_of(table)
+
+
+def _whole(where: Any, options: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:
+    """Returns a context with what to write to: for a local file another name, which becomes its name in the end."""
+    is_local = isinstance(where, (str, os.PathLike)) and "://" not in os.fspath(where)
+    if not is_local or options.get("filesystem") is not None or (Path(where).exists() and not Path(where).is_file()):
+        return contextlib.nullcontext(where)
+    return whole_file(where, replace=True)
 
 
 def _require_writable(data_type: pa.DataType, path: str) -> None:

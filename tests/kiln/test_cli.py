@@ -16,6 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import kiln_arrow
+from kiln_arrow.exchange import ExchangeError, read_tensors
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
 CODE = "from kiln_arrow.cli import main; main()"
@@ -335,3 +336,75 @@ def test_help_and_version_are_status_zero(run):
         result = run(*arguments)
         assert result.returncode == 0
         assert "kiln-arrow" in result.stdout
+
+
+def test_a_file_that_is_there_already_is_named_and_stays(run, tmp_path):
+    save(pa.table({"c": kiln_arrow.array([{"x": np.arange(2)}])}), tmp_path / "t.parquet")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "00000000.npz").write_bytes(b"mine")
+    result = run("export", "t.parquet", "-o", "out")
+    assert result.returncode == 2
+    assert result.stderr == f"kiln-arrow: {Path('out', '00000000.npz')}: it is there already\n"
+    assert names_in(tmp_path / "out") == ["00000000.npz"]
+    assert (tmp_path / "out" / "00000000.npz").read_bytes() == b"mine"
+    (tmp_path / "x.npz").write_bytes(b"no archive")
+    result = run("import", "x.npz", "-o", "t.parquet")
+    assert (result.returncode, result.stderr) == (2, "kiln-arrow: t.parquet: it is there already\n")
+
+
+@pytest.mark.parametrize("name", ["x.npz", "missing.npz"])
+def test_a_failed_import_leaves_no_file(run, tmp_path, name):
+    np.savez(tmp_path / "good.npz", a=np.arange(3))
+    (tmp_path / "x.npz").write_bytes(b"no archive")
+    result = run("import", "good.npz", name, "-o", "t.parquet")
+    assert result.returncode == 2
+    assert name in result.stderr
+    assert names_in(tmp_path) == ["good.npz", "x.npz"]
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(run, tmp_path):
+    save(pa.table({"c": kiln_arrow.array([{"x": np.arange(2)}])}), tmp_path / "t.parquet")
+    (tmp_path / "file").write_bytes(b"")
+    result = run("export", "t.parquet", "-o", "file/out")
+    assert result.returncode == 2
+    assert result.stderr.startswith("kiln-arrow: file")
+    assert result.stderr.count("\n") == 1
+    result = run("import", "t.npz", "-o", "nowhere/t.parquet")
+    assert (result.returncode, result.stderr) == (2, "kiln-arrow: nowhere/t.parquet: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "key"),
+    [('{"a":%s,"a":%s}', "'a'"), ('{"__metadata__":{"k":"1","k":"2"},"a":%s}', "'k'")],
+    ids=["tensors", "metadata"],
+)
+def test_a_key_twice_in_a_safetensors_file_is_refused(run, tmp_path, header, key):
+    entry = '{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+    text = header.replace("%s", entry).encode()
+    (tmp_path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + b"\1")
+    result = run("import", "x.safetensors", "-o", "t.parquet")
+    assert result.returncode == 2
+    assert result.stderr.endswith(f"x.safetensors: expected every key once in its header, found {key} twice\n")
+    assert names_in(tmp_path) == ["x.safetensors"]
+
+
+def test_an_archive_claims_no_more_than_deflate_can_make(tmp_path):
+    path = tmp_path / "x.npz"
+    header = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1048576,), }")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a.npy", header + bytes(1 << 20))
+    assert path.stat().st_size * 1040 < 1 << 20
+    with pytest.raises(ExchangeError, match=f"claims {1 << 20} bytes, which the file does not hold"):
+        read_tensors(path)
+
+
+def test_members_of_an_archive_share_what_deflate_can_make(tmp_path):
+    path = tmp_path / "x.npz"
+    header = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (400000,), }")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name in "abc":
+            archive.writestr(f"{name}.npy", header + bytes(400_000))
+    most = path.stat().st_size * 1040
+    assert 400_000 < most < 3 * 400_000 or pytest.fail(f"{most} does not fall between one and three members")
+    with pytest.raises(ExchangeError, match=r"c\.npy' claims 400000 bytes, which the file does not hold"):
+        read_tensors(path)
