@@ -406,5 +406,5 @@ def test_members_of_an_archive_share_what_deflate_can_make(tmp_path):
             archive.writestr(f"{name}.npy", header + bytes(400_000))
     most = path.stat().st_size * 1040
     assert 400_000 < most < 3 * 400_000 or pytest.fail(f"{most} does not fall between one and three members")
-    with pytest.raises(ExchangeError, match=r"c\.npy' claims 400000 bytes, which the file does not hold"):
+    with pytest.raises(ExchangeError, match=r"[bc]\.npy' claims 400000 bytes, which the file does not hold"):
         read_tensors(path)
