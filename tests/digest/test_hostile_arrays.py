@@ -31,7 +31,7 @@ return json.dumps(judging.judge(item))
 def verdicts():
     def of(kernels):
         environment = {"ARROW_DIGEST_KERNELS": kernels}
-        return child.each(range(SAMPLE), JUDGE, memory=8 << 30, seconds=300, environment=environment)
+        return child.each(range(SAMPLE), JUDGE, memory=None, seconds=300, environment=environment)
 
     return {kernels: of(kernels) for kernels in {"portable", ad.kernels().name}}
 

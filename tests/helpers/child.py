@@ -62,7 +62,8 @@ def run(code: str, argument: Any = None, *, seconds: float = 60, environment: Ma
 
 
 _EACH = """
-limit(int(json.loads(sys.argv[2])["memory"]))
+if json.loads(sys.argv[2])["memory"]:  # not where a sanitizer has its own memory
+    limit(json.loads(sys.argv[2])["memory"])
 def work(item):
 {body}
 for item in json.loads(sys.argv[2])["items"]:
@@ -74,7 +75,7 @@ def each(
     items: Sequence[Any],
     body: str,
     *,
-    memory: int = 3 << 29,
+    memory: int | None = 3 << 29,
     seconds: float = 60,
     environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
