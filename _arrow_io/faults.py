@@ -21,6 +21,28 @@ _RULES = {
     errno.EPERM: ("permission", "permission denied"),
 }
 
+_UNSUPPORTED = "{what} that pyarrow does not read: {text}"
+# What pyarrow says of files in which nothing need be wrong: it has no types for that.
+_SOUND = (
+    (("decrypt", "Decrypt", "encrypted", "Encrypted"), "encrypted", "encrypted {what}, and no key: {text}"),
+    (("MetadataVersion", "metadata version"), "version", "{what} of an unsupported version: {text}"),
+    (
+        (
+            "Support for codec",
+            "compression is supported by the Parquet format in general",
+            "Unsupported compression codec",
+            "Unsupported codec",
+            "compression method",
+        ),
+        "codec",
+        "{what} with a compression that pyarrow does not read: {text}",
+    ),
+    (("got tensor", "got sparse tensor"), "unsupported", "{what} of tensors, no records: {text}"),
+    (("Unknown encoding type", "Not yet implemented"), "unsupported", _UNSUPPORTED),
+)
+# What is not implemented because no version of a format has it.
+_IN_NO_FORMAT = ("Integers with",)
+
 
 @contextmanager
 def reading(name: str, what: str) -> Iterator[None]:
@@ -41,11 +63,20 @@ def reading(name: str, what: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a broken offset
             raise unreadable(name, error) from error
         text = first_line(error)
-        if "decrypt" in text.lower() or "encrypted" in text.lower():
-            raise UnreadableError(name, "encrypted", f"encrypted {what}, and no key: {text}") from error
-        if "MetadataVersion" in text:
-            raise UnreadableError(name, "version", f"{what} of an unsupported version: {text}") from error
-        raise UnreadableError(name, "corrupt", f"broken {what}: {text}") from error
+        if isinstance(error, UnicodeDecodeError):
+            text = f"expected names and descriptions in UTF-8, found {bytes(error.object)[:80]!r}"
+        rule, message = _judged(error, text)
+        raise UnreadableError(name, rule, message.format(what=what, text=text)) from error
+
+
+def _judged(error: Exception, text: str) -> tuple[str, str]:
+    """Return the rule that an error of pyarrow's falls under, and what is said of it."""
+    for words, rule, message in _SOUND:
+        if any(word in text for word in words):
+            return rule, message
+    if isinstance(error, pa.ArrowNotImplementedError) and not any(word in text for word in _IN_NO_FORMAT):
+        return "unsupported", _UNSUPPORTED
+    return "corrupt", "broken {what}: {text}"
 
 
 def first_line(error: BaseException) -> str:

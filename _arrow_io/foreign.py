@@ -47,7 +47,7 @@ _MARKS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x7fELF", "a program", "it holds no records"),
 )
 
-_LANCE = b"LANC"
+_LANCE, _PARQUET = b"LANC", b"PAR1"
 # A pickle of protocol 2 to 5; from 4 on, a frame follows.
 _PICKLE = re.compile(rb"\x80(?:[\x02\x03][\(\]\}c]|[\x04\x05]\x95)")
 _PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -62,7 +62,7 @@ def foreign_format(name: str, start: bytes, end: bytes = b"") -> UnreadableError
     Args:
         name: The file, for the error.
         start: Its first bytes, up to `START_BYTES`.
-        end: Its last four bytes, where they are at hand: Lance has its mark there.
+        end: Its last four bytes, where they are at hand: some formats have their mark there.
     """
     if not start:
         return UnreadableError(name, "format", f"empty ({_TRIED})")
@@ -84,6 +84,8 @@ def _by_mark(start: bytes, end: bytes) -> tuple[str, str] | None:
     for place, mark, what, advice in _MARKS:
         if start[place : place + len(mark)] == mark:
             return what, advice
+    if end == _PARQUET:
+        return "the end of a Parquet file", "its beginning is lost, so fetch or copy it again"
     if end == _LANCE:
         return "a file of a Lance data set", _CONVERT
     if _PICKLE.match(start):

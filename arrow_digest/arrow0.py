@@ -251,6 +251,10 @@ class RecordDigest(ExclusiveDigest):
         super().__init__()
         self._function = digest_function(function)
         # Only foreign schemas go through the C interface, which ends names at a NUL.
+        if hasattr(schema, "__arrow_c_stream__") or hasattr(schema, "__arrow_c_array__"):
+            raise TypeError(
+                f"expected a schema, found records ({type(schema).__name__}): give their schema, then update"
+            )
         self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
         self._flat = flatten(self._schema)
         self._pool = LeafPool(thread_count(threads))

@@ -80,7 +80,13 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
         self, path: tuple[str, ...], data_type: object, rule: str, reason: str, reserved: str | None = None
     ) -> None:
         where = f"column {format_path(path)}" if path else "the array"
-        super().__init__(f"{where}: type {data_type} has no arrow0 encoding: {reason}")
+        if rule == "records":
+            message = reason
+        elif rule in ("name", "time_zone"):  # nothing is wrong with the type
+            message = f"{where}: {reason}"
+        else:
+            message = f"{where}: type {data_type} has no arrow0 encoding: {reason}"
+        super().__init__(message)
         self.path = path
         self.data_type = data_type
         self.rule = rule

@@ -68,7 +68,7 @@ def read_producer(data: Any) -> Source:
             array = data if isinstance(data, pa.Array) else pa.array(data)
             batch = _record_batch(array)
         return Source(name, batch.schema, iter((batch,)))
-    raise TypeError(f"expected a path or an object that exports Arrow records, found {name}")
+    raise no_records(data)
 
 
 def _open_stream(data: Any) -> Any:
@@ -86,7 +86,42 @@ def _require_records(data_type: Any) -> None:
 
 
 def _not_records(data_type: Any) -> UnsupportedTypeError:
-    return UnsupportedTypeError((), data_type, "records", "expected records, found one array: ArrayDigest takes those")
+    reason = f"expected records, found one array of {data_type}: ArrayDigest takes those"
+    return UnsupportedTypeError((), data_type, "records", reason)
+
+
+# What objects of other libraries have, and how they lead to records: the first that an object has is named.
+_WAYS = (
+    ("scanner", "its scanner().to_reader()"),
+    ("to_reader", "its to_reader()"),
+    ("toArrow", "its toArrow()"),
+    ("to_pyarrow_table", "its to_pyarrow_table()"),
+    ("compute", "its compute()"),
+    ("collect", "its collect()"),
+    ("iter_batches", "its path, or its read()"),
+    ("read_all", "its read_all()"),
+    ("read", "its path, or what pyarrow.parquet.read_table or pyarrow.ipc.open_stream reads of it"),
+    ("sql", "what its sql() gives"),
+    ("decode", "a path as text, as os.fsdecode() makes it"),
+    ("items", "pyarrow.table() of it"),
+    ("__array__", "pyarrow.table() of it, with names for its columns"),
+)
+_WAY_OF_ITEMS = ("__iter__", "pyarrow.Table.from_batches() of the batches in it")
+
+
+def no_records(data: Any) -> TypeError:
+    """Return the error for an object that exports no records, with the way to them where its kind is known.
+
+    >>> str(no_records({}))
+    'expected a path or an object that exports Arrow records, found dict: give pyarrow.table() of it'
+    """
+    kind = type(data)
+    library = kind.__module__.partition(".")[0].lstrip("_")
+    is_own = library == "builtins"
+    name = kind.__name__ if is_own else f"{kind.__name__} of {library}"
+    ways = (*_WAYS, _WAY_OF_ITEMS) if is_own else _WAYS
+    way = next((f": give {way}" for attribute, way in ways if callable(getattr(kind, attribute, None))), "")
+    return TypeError(f"expected a path or an object that exports Arrow records, found {name}{way}")
 
 
 def _record_batch(array: Any) -> Any:

@@ -15,10 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.orc
+import pyarrow.parquet as pq
 import pytest
 
 from _arrow_io.errors import UnreadableError as InnerError
 from arrow_digest import UnreadableError, logical_hash
+from arrow_digest.files import digest_stream
 from helpers.command import arrow_digest_command, shell
 from helpers.files import ipc_stream, parquet, sample_table
 
@@ -147,3 +149,85 @@ def test_a_stream_in_a_pipe_is_read_to_its_end_only_though_formats_are_told_by_m
 def test_an_error_says_whether_the_file_is_sound(rule, is_sound):
     assert InnerError is UnreadableError
     assert UnreadableError("f", rule, "message").is_sound is is_sound
+
+
+TABLE = sample_table()
+
+
+def tensor_message():
+    sink = io.BytesIO()
+    pa.ipc.write_tensor(pa.Tensor.from_numpy(np.zeros((2, 3))), pa.PythonFile(sink, "w"))
+    return sink.getvalue()
+
+
+def of_version(number):
+    """A stream of another version of the format, which stands in its first message after the fifth one's number."""
+    content = bytearray(ipc_stream(TABLE))
+    places = [place for place in range(8, 40) if content[place : place + 2] == b"\4\0"]
+    for place in places:
+        changed = bytes((*content[:place], number, *content[place + 1 :]))
+        with pytest.raises(pa.ArrowInvalid) as caught:
+            pa.ipc.open_stream(changed)
+        if "etadata" in str(caught.value) and "ersion" in str(caught.value):
+            return changed
+    raise AssertionError(places)
+
+
+def with_codec(number):
+    """Parquet whose one chunk is said to be compressed with a codec of this number."""
+    content = parquet(pa.table({"a": [1, 2]}), compression="gzip", use_dictionary=False, write_statistics=False)
+    found = []
+    for place in range(len(content) - 400, len(content) - 8):
+        if content[place : place + 2] == b"\x15\x04":  # a 32-bit integer, 2 written in zigzag
+            changed = bytes((*content[: place + 1], number * 2, *content[place + 2 :]))
+            if pq.read_metadata(io.BytesIO(changed)).row_group(0).column(0).compression != "GZIP":
+                found.append(changed)
+    (changed,) = found
+    return changed
+
+
+UNSUPPORTED = {
+    "a tensor": (tensor_message, "unsupported", "Arrow IPC stream of tensors, no records"),
+    "an old version": (lambda: of_version(1), "version", "Arrow IPC stream of an unsupported version"),
+    "a later version": (lambda: of_version(9), "version", "Arrow IPC stream of an unsupported version"),
+    "LZO": (
+        lambda: with_codec(3),
+        "codec",
+        "column a, row group 0: Parquet with a compression that pyarrow does not read",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNSUPPORTED)
+def test_a_sound_file_that_pyarrow_does_not_read_is_not_called_broken(kind, tmp_path):
+    make, rule, message = UNSUPPORTED[kind]
+    (tmp_path / "f").write_bytes(make())
+    with pytest.raises(UnreadableError, match=message) as caught:
+        logical_hash(tmp_path / "f")
+    assert (caught.value.rule, caught.value.is_sound) == (rule, True)
+    assert "broken" not in str(caught.value)
+    for command in (["hash"], ["explain"], ["diff", "f"]):
+        result = arrow_digest_command(*command, "f", cwd=tmp_path)
+        assert (result.returncode, b"broken" in result.stderr, result.stderr.count(b"\n")) == (2, False, 1)
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_common_metadata"])
+def test_a_summary_of_other_files_is_told_as_such_by_every_command(name, tmp_path):
+    found = []
+    pq.write_to_dataset(TABLE, tmp_path / "d", metadata_collector=found)
+    pq.write_metadata(TABLE.schema, tmp_path / "d" / "_metadata", metadata_collector=found)
+    content = (tmp_path / "d" / "_metadata").read_bytes()
+    (tmp_path / "d" / "_metadata").unlink()
+    (tmp_path / "d" / name).write_bytes(content)
+    for command in (["hash", f"d/{name}"], ["explain", f"d/{name}"], ["diff", f"d/{name}", f"d/{name}"]):
+        result = arrow_digest_command(*command, cwd=tmp_path)
+        assert (result.returncode, b"a summary of other Parquet files" in result.stderr) == (2, True)
+    with pytest.raises(UnreadableError) as caught:
+        logical_hash(tmp_path / "d" / name)
+    assert (caught.value.rule, caught.value.is_sound) == ("summary", True)
+
+
+def test_the_end_of_a_parquet_file_is_named():
+    content = parquet(TABLE)
+    with pytest.raises(UnreadableError, match="the end of a Parquet file: its beginning is lost"):
+        digest_stream(io.BytesIO(content[10:]), "f")
