@@ -51,7 +51,7 @@ def is_joinable(column: Any, leaves: tuple[Leaf, ...]) -> bool:
     data_type = column.type
     if not is_valid(column, full=False):
         sound = False
-    elif _any_part(data_type, _is_joined_wrongly) or _any_part(data_type, _ends_validation):
+    elif any(_any_part(data_type, test) for test in (_is_joined_wrongly, _ends_validation, _has_runs_as_items)):
         return False
     elif _looks_up(data_type):
         # Full validation also looks at what values mean. Only a broken structure is refused.
@@ -170,6 +170,12 @@ def _is_joined_wrongly(data_type: Any) -> bool:
 def _ends_validation(data_type: Any) -> bool:
     # pyarrow's full validation ends the process at text in an extension of an extension.
     return isinstance(data_type, pa.BaseExtensionType) and isinstance(data_type.storage_type, pa.BaseExtensionType)
+
+
+def _has_runs_as_items(data_type: Any) -> bool:
+    # A slice of lists may have no item, and then says nothing of the runs that another slice has.
+    is_list = data_type.num_fields == 1 and data_type.id not in (lib.Type_STRUCT, lib.Type_RUN_END_ENCODED)
+    return is_list and _any_part(data_type.field(0).type, pt.is_run_end_encoded)
 
 
 def _has_inner_offsets(data_type: Any) -> bool:

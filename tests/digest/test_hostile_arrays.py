@@ -340,6 +340,22 @@ def test_runs_with_more_values_than_run_ends_are_refused_alone_joined_and_inside
             assert caught.value.rule == "run_ends"
 
 
+def test_runs_that_only_one_slice_of_lists_has_are_judged():
+    data_type = pa.run_end_encoded(pa.int32(), pa.int8())
+    runs = pa.Array.from_buffers(
+        data_type, 1, [None], children=[pa.array([1], pa.int32()), pa.array([7, 8], pa.int8())]
+    )
+    offsets, sizes = pa.array([0, 0], pa.int32()), pa.array([0, 1], pa.int32())
+    for lists in (
+        pa.ListViewArray.from_arrays(offsets, sizes, runs),
+        pa.ListArray.from_arrays(pa.array([0, 0, 1], pa.int32()), runs),
+    ):
+        for parts in ([lists], [lists.slice(0, 1), lists.slice(1)], [lists.slice(1), lists.slice(0, 1)]):
+            with pytest.raises(ad.InvalidArrayError) as caught:
+                H(pa.table({"c": pa.chunked_array(parts)}))
+            assert caught.value.rule == "run_ends"
+
+
 def test_chunks_of_one_memory_and_other_lengths_are_all_looked_at():
     """Two arrays over the same buffers, of which one sees less of a broken child: the other's fault is found."""
     data, inner = b"abcdefgh", np.array([0, 1, 2, 3, 1, 5], "i4")
