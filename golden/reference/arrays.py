@@ -21,7 +21,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.types as pt
 
-from reference.records import Nulls, Path, Records, Refused, Value, decoded, field_of, is_bytes, is_list, is_text
+from reference.records import Nulls, Path, Records, RefusedError, Value, decoded, field_of, is_bytes, is_list, is_text
 
 Reader = Callable[[int], Value]  # from a place in an array, counted from its first slot, to the value there
 
@@ -29,18 +29,13 @@ Reader = Callable[[int], Value]  # from a place in an array, counted from its fi
 def records(table: pa.Table) -> Records:
     """The records of a table, whatever its chunks and layouts."""
     fields = tuple(field_of(field) for field in table.schema)
-    columns = tuple(
-        [value for chunk in column.chunks for value in values(chunk, (field.name,))]
-        for field, column in zip(fields, table.columns, strict=True)
-    )
+    columns: tuple[list[Value], ...] = tuple([] for _ in fields)
+    for batch in table.to_batches():
+        with exported(batch) as rows:  # a struct of the columns; this reads types too for which pyarrow has no arrays
+            for i, (field, column) in enumerate(zip(fields, columns, strict=True)):
+                read = reader(table.schema.field(i).type, rows.children[i].contents, (field.name,))
+                column += [read(row) for row in range(batch.num_rows)]
     return Records(fields, table.num_rows, columns)
-
-
-def values(array: pa.Array, path: Path = ()) -> list[Value]:
-    """The values of one array."""
-    with exported(array) as memory:
-        read = reader(array.type, memory, path)
-        return [read(i) for i in range(len(array))]
 
 
 # --- The C data interface ---------------------------------------------------------------------------------------------
@@ -65,9 +60,9 @@ ArrowArray._fields_ = [
 
 
 @contextmanager
-def exported(array: pa.Array) -> Iterator[ArrowArray]:
+def exported(batch: pa.RecordBatch) -> Iterator[ArrowArray]:
     memory = ArrowArray()
-    array._export_to_c(ctypes.addressof(memory))
+    batch._export_to_c(ctypes.addressof(memory))
     try:
         yield memory
     finally:
@@ -104,8 +99,8 @@ def validity(array: ArrowArray) -> Callable[[int], bool]:
 # --- Values -----------------------------------------------------------------------------------------------------------
 
 
-def broken(path: Path, message: str) -> Refused:
-    return Refused("broken_structure", path, message)
+def broken(path: Path, message: str) -> RefusedError:
+    return RefusedError("broken_structure", path, message)
 
 
 def reader(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
@@ -172,7 +167,7 @@ def _decimal(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
         try:
             return number(i).to_bytes(width, "little", signed=True)
         except OverflowError:
-            raise Refused("decimal", path, f"slot {i} does not fit {width} bytes") from None
+            raise RefusedError("decimal", path, f"slot {i} does not fit {width} bytes") from None
 
     return present
 
@@ -242,7 +237,7 @@ def _entries(t: pa.DataType, entries: ArrowArray, path: Path) -> Reader:
 
     def entry(i: int) -> Value:
         if not valid(i):
-            raise Refused("map_entry", path, f"entry {i} is null")
+            raise RefusedError("map_entry", path, f"entry {i} is null")
         return key(entries.offset + i), value(entries.offset + i)
 
     return entry

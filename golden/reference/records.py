@@ -37,7 +37,7 @@ DEEPEST = 128  # levels of types; a column is one
 MOST_ENCODINGS = 128  # around one type
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Records that have no hash: by which rule, and in which field.
 
     The path has the names of the column and of the fields of structs and unions below it; the item of a list, and the
@@ -114,7 +114,9 @@ def decoded(t: pa.DataType, path: Path = ()) -> pa.DataType:
         t = t.storage_type if isinstance(t, pa.BaseExtensionType) else t.value_type
         encodings += 1
         if encodings > MOST_ENCODINGS:
-            raise Refused("encodings", path, f"more than {MOST_ENCODINGS} encodings and extensions around one type")
+            raise RefusedError(
+                "encodings", path, f"more than {MOST_ENCODINGS} encodings and extensions around one type"
+            )
     return t
 
 
@@ -139,7 +141,7 @@ def is_text(t: pa.DataType) -> bool:
 def type_of(t: pa.DataType, path: Path = (), depth: int = 1) -> Type:
     """An Arrow type as the rule sets see it, at some depth below the table."""
     if depth > DEEPEST:
-        raise Refused("depth", path, f"types nested deeper than {DEEPEST} levels")
+        raise RefusedError("depth", path, f"types nested deeper than {DEEPEST} levels")
     t = decoded(t, path)
     if pt.is_null(t):
         return Type("null", u16(0))
@@ -155,7 +157,7 @@ def type_of(t: pa.DataType, path: Path = (), depth: int = 1) -> Type:
         return Type("bool", u16(5))
     if pt.is_decimal(t):
         if not -(2**15) <= t.scale < 2**15:
-            raise Refused("scale", path, f"a scale of {t.scale} does not fit 16 bits")
+            raise RefusedError("scale", path, f"a scale of {t.scale} does not fit 16 bits")
         return Type("fixed", u16(6) + u16(t.precision) + t.scale.to_bytes(2, "little", signed=True))
     if pt.is_date(t):
         return Type("fixed", u16(7) + u16(1 if pt.is_date64(t) else 0))
@@ -176,7 +178,7 @@ def type_of(t: pa.DataType, path: Path = (), depth: int = 1) -> Type:
         return Type("map", u16(16), (Field("", key), Field("", value)))
     if pt.is_duration(t):
         return Type("fixed", u16(17) + UNITS[t.unit])
-    raise Refused("type", path, f"{t} is no type of the specification")
+    raise RefusedError("type", path, f"{t} is no type of the specification")
 
 
 def _fields(t: pa.DataType, path: Path, depth: int) -> tuple[Field, ...]:
@@ -187,7 +189,7 @@ def field_of(field: pa.Field, above: Path = (), depth: int = 1) -> Field:
     try:
         name = field.name
     except UnicodeDecodeError:
-        raise Refused("name", above, "a field's name is not UTF-8") from None
+        raise RefusedError("name", above, "a field's name is not UTF-8") from None
     return Field(name, type_of(field.type, (*above, name), depth))
 
 
@@ -195,7 +197,7 @@ def _zone(t: pa.DataType, path: Path) -> str:
     try:
         return t.tz or ""
     except UnicodeDecodeError:
-        raise Refused("time_zone", path, "a time zone is not UTF-8") from None
+        raise RefusedError("time_zone", path, "a time zone is not UTF-8") from None
 
 
 # --- Records ----------------------------------------------------------------------------------------------------------
