@@ -26,14 +26,19 @@ from reference.records import Nulls, Path, Records, RefusedError, Value, decoded
 Reader = Callable[[int], Value]  # from a place in an array, counted from its first slot, to the value there
 
 
-def records(table: pa.Table) -> Records:
-    """The records of a table, whatever its chunks and layouts."""
-    fields = tuple(field_of(field) for field in table.schema)
+def records(table: pa.Table, schema: pa.Schema | None = None) -> Records:
+    """The records of a table, whatever its chunks and layouts.
+
+    With a schema the same memory is read as of other types of the same layout, such as those that pyarrow has no
+    arrays of.
+    """
+    types = table.schema if schema is None else schema
+    fields = tuple(field_of(field) for field in types)
     columns: tuple[list[Value], ...] = tuple([] for _ in fields)
     for batch in table.to_batches():
         with exported(batch) as rows:  # a struct of the columns; this reads types too for which pyarrow has no arrays
             for i, (field, column) in enumerate(zip(fields, columns, strict=True)):
-                read = reader(table.schema.field(i).type, rows.children[i].contents, (field.name,))
+                read = reader(types.field(i).type, rows.children[i].contents, (field.name,))
                 column += [read(row) for row in range(batch.num_rows)]
     return Records(fields, table.num_rows, columns)
 
@@ -103,13 +108,16 @@ def broken(path: Path, message: str) -> RefusedError:
     return RefusedError("broken_structure", path, message)
 
 
-def reader(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
-    """What reads the values of an array, nulls among them; nothing outside of it is read."""
+def reader(t: pa.DataType, array: ArrowArray, path: Path, pointing: Path | None = None) -> Reader:
+    """What reads the values of an array, nulls among them; nothing outside of it is read.
+
+    A place outside is the fault of what points there, which is at `pointing` unless that has the same path.
+    """
     read = _reader(t, array, path)
 
     def inside(i: int) -> Value:
         if not 0 <= i < array.length:
-            raise broken(path, f"slot {i} of an array of {array.length}")
+            raise broken(path if pointing is None else pointing, f"slot {i} of an array of {array.length}")
         return read(i)
 
     return inside
@@ -147,16 +155,17 @@ def _present(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
         entry, places = _entries(t, array.children[0].contents, path), _items(t, array, path)
         return lambda i: [entry(place) for place in places(i)]
     if pt.is_struct(t):
-        fields = [reader(*_child(t, array, child, path)) for child in range(t.num_fields)]
+        fields = [_child(t, array, child, path) for child in range(t.num_fields)]
         return lambda i: tuple(field(array.offset + i) for field in fields)
     if pt.is_decimal(t):
         return _decimal(t, array, path)
     return fixed(array, 1, t.bit_width // 8)
 
 
-def _child(t: pa.DataType, array: ArrowArray, child: int, path: Path) -> tuple[pa.DataType, ArrowArray, Path]:
+def _child(t: pa.DataType, array: ArrowArray, child: int, path: Path) -> Reader:
+    """What reads a field of a struct or of a union."""
     field = t.field(child)
-    return field.type, array.children[child].contents, (*path, field.name)
+    return reader(field.type, array.children[child].contents, (*path, field.name), pointing=path)
 
 
 def _decimal(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
@@ -248,7 +257,7 @@ def _union(t: pa.DataType, array: ArrowArray, path: Path) -> Reader:
     dense, codes = t.mode == "dense", list(t.type_codes)
     code = integers(array, array.n_buffers - (2 if dense else 1), 1)
     offset = integers(array, array.n_buffers - 1, 4) if dense else None
-    children = [reader(*_child(t, array, child, path)) for child in range(t.num_fields)]
+    children = [_child(t, array, child, path) for child in range(t.num_fields)]
 
     def present(i: int) -> Value:
         if code(i) not in codes:
