@@ -26,14 +26,11 @@ from generate import differences, read, read_stream, varint  # noqa: E402  (foun
 from reference import bag0, tree0  # noqa: E402
 from reference.arrays import records  # noqa: E402
 from reference.records import FUNCTIONS, Records, RefusedError, type_bytes  # noqa: E402
-from tree_cases import FLAGS, PUBLISHED, TreeCase, all_cases, nested_table  # noqa: E402
+from tree_cases import FLAGS, PUBLISHED, UNSEEN, TreeCase, all_cases, nested_table  # noqa: E402
 
 SHORT = 200  # bytes; what is hashed is published up to this length
 FEW = 8  # digests; so many chunks or entries are listed
 STANDARD = FUNCTIONS["blake3"]
-
-# Broken structure that nobody can see who is not told how long buffers are; the reference is not run on it.
-UNSEEN = {"broken_string_offset_past_end", "broken_large_binary_offset_past_end"}
 
 
 # --- Streams ----------------------------------------------------------------------------------------------------------
@@ -203,7 +200,9 @@ def document(rules: str, stored: dict[str, Any] | None) -> dict[str, Any]:
         raise ValueError(f"flags that are not explained: {sorted(unknown)}")
     return {
         "about": f"Known answers of the logical hash {rules}. How to use them: README.md beside this file.",
+        "schema": "schema-tree0-bag0.json",
         "version": 1,
+        "rules": rules,
         "function": "blake3",
         "hash_codes": {f"{rules}-{name}": f"0x{code:x}" for name, code in RULES[rules][0].HASH_CODES.items()},
         "flags": {name: FLAGS[name] for name in FLAGS if name in flags},

@@ -6,8 +6,9 @@ from tree_cases import flat, nested, refused, tables
 from tree_cases.case import TreeCase, nested_table
 from tree_cases.flags import FLAGS
 from tree_cases.published import PUBLISHED
+from tree_cases.refused import UNSEEN
 
-__all__ = ["FLAGS", "PUBLISHED", "TreeCase", "all_cases", "nested_table"]
+__all__ = ["FLAGS", "PUBLISHED", "UNSEEN", "TreeCase", "all_cases", "nested_table"]
 
 
 def all_cases() -> list[TreeCase]:
