@@ -11,24 +11,29 @@ from pathlib import Path
 
 import pytest
 
+from reference.records import RefusedError
+
 import arrow_digest as ad
 import kiln_arrow
 from helpers.spec_examples import examples
 from helpers.spec_words import ARROW0, COLUMNS, FILES, GOLDEN, KILN, by_id
+from helpers.tree_words import TREES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "docs/spec/arrow0.md", ROOT / "docs/spec/kiln.md", ROOT / "docs/spec/kiln-in-arrow.md"]
+TREE_PAGES = [ROOT / "docs/spec/tree0.md", ROOT / "docs/spec/bag0.md"]
 README = ROOT / "golden/README.md"
 
 # Sections that hold no rule that the sections below them, or other ones, do not show.
 WITHOUT_RULES = {
     *("arrow0: the logical hash of records", "From a table to a hash", "Value encoding"),
     *("Kiln", "Kiln in Arrow", "What is published and what is not"),
+    *("tree0: the hash of records in order", "bag0: the hash of records in any order"),
 }
 
-REFUSALS = (ad.ArrowDigestError, kiln_arrow.KilnError)
+REFUSALS = (ad.ArrowDigestError, kiln_arrow.KilnError, RefusedError)
 
-NAMESPACES = dict(zip([*PAGES, README], [ARROW0, KILN, COLUMNS, GOLDEN], strict=True))
+NAMESPACES = dict(zip([*PAGES, *TREE_PAGES, README], [ARROW0, KILN, COLUMNS, TREES, TREES, GOLDEN], strict=True))
 
 
 def rule_of(error):
@@ -92,7 +97,7 @@ def test_every_worked_example_is_what_happens(page):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *TREE_PAGES], ids=lambda page: page.name)
 def test_every_section_of_rules_has_a_worked_example(page):
     shown = {example.heading for example in examples(page)}
     headings = re.findall(r"^#+ (.*)", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)

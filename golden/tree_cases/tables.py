@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from arrow0_cases.case import batches, col, column, columns, dictionary, empty, fields, runs
+from arrow0_cases.case import batches, col, column, columns, dictionary, empty, fields, i64, raw, runs
 
 from tree_cases.case import TreeCase
 
@@ -340,7 +340,7 @@ def lengths() -> list[TreeCase]:
                 f"list_of_{n}_nulls",
                 f"One list of {n:,} items of a type without streams: its length is all that is hashed.",
                 ("Lengths", "NullType"),
-                column(pa.LargeListArray.from_arrays(pa.array([0, n], pa.int64()), pa.nulls(n))),
+                column(raw(pa.large_list(pa.null()), 1, None, i64(0, n), children=[raw(pa.null(), n, None)])),
                 only="tree0",
             )
             for n in (short - 1, short, short + 1)

@@ -71,7 +71,12 @@ def small_types():
     pairs = list(product(leaves, repeat=2))
     one = [list_of(t) for t in leaves] + [struct_of(t) for t in leaves] + [union_of(t) for t in leaves]
     one += [make(*pair) for make in (struct_of, union_of, map_of) for pair in pairs]
-    one += [struct_of(), struct_of(INT8, names="b"), struct_of(INT8, INT8, names="ba"), struct_of(INT8, INT8, names="aa")]
+    one += [
+        struct_of(),
+        struct_of(INT8, names="b"),
+        struct_of(INT8, INT8, names="ba"),
+        struct_of(INT8, INT8, names="aa"),
+    ]
     one += [union_of(INT8, names="b"), union_of(INT8, INT8, names="ba"), union_of(INT8, INT8, names=["", ""])]
     below = [t for t in one if len(t.children) < 2] + one[18::9]
     two = [make(t) for make in (list_of, struct_of, union_of) for t in below]
@@ -131,6 +136,19 @@ def test_columns_never_run_into_each_other():
                         assert hashed not in hashes, (hashes[hashed], (fields, table))
                         hashes[hashed] = fields, table
     assert len(seen[tree0]) == len(seen[bag0]) > 5_000
+
+
+def test_a_name_never_runs_into_the_digest_beside_it():
+    digest = b"x" * 32
+    names = ("a" + digest.decode(), ""), ("a", digest.decode())
+    inputs = {tree0.table_input([Field(name, INT8) for name in each], 1, [digest] * 2) for each in names}
+    assert len(inputs) == 2
+
+
+def test_a_chunk_says_by_itself_how_many_rows_it_has():
+    """Two parties that compare digests of chunks have nothing else to go by."""
+    for t, value in ((NULL, None), (struct_of(), ())):
+        assert len({tree0.chunk_input(H, t, [value] * count) for count in range(1, 9)}) == 8
 
 
 @pytest.mark.parametrize("number", [0, 1, 2**16, 2**32 - 2, 2**32 - 1, 2**32, 2**63], ids=str)
