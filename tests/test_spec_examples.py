@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from reference.records import RefusedError
 
 import arrow_digest as ad

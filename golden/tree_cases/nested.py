@@ -357,10 +357,10 @@ def unions() -> list[TreeCase]:
             same_records_as=("union_sparse",),
         ),
         TreeCase(
-            "union_dense_backwards",
-            "Offsets that fall, and values that no slot selects.",
+            "union_dense_gaps",
+            "Values before and between those that a slot selects.",
             ("UnionSlots", "GarbageUnderNulls"),
-            column(dense([0, 1, 0], [2, 1, 0], ("i", pa.array([None, 99, 1])), ("s", pa.array(["zz", "b"])))),
+            column(dense([0, 1, 0], [1, 1, 3], ("i", pa.array([98, 1, 99, None])), ("s", pa.array(["zz", "b"])))),
             same_records_as=("union_sparse",),
         ),
         TreeCase(

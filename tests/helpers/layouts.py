@@ -1,7 +1,7 @@
 """The same values in any physical layout Arrow allows, written buffer by buffer.
 
-Values are neutral: None, a bool, bytes (everything of fixed width, text, binary), a list, or a dict of a struct's
-fields by position ("0", "1", …). `write` lays them out for a type and spends the freedom the columnar format leaves as
+Values are neutral: None, a bool, bytes (everything of fixed width, text, binary), a list, a dict of a struct's
+fields by position ("0", "1", …), a list of pairs for a map, or a union's child number and value. `write` lays them out for a type and spends the freedom the columnar format leaves as
 `Noise` says; `read` gets them back through pyarrow. Both work on the blind form of a type, in which nothing means
 anything (`blind`), so text need not be UTF-8 and a date need not be a day. `recast` hangs another type on the same
 buffers.
@@ -42,6 +42,10 @@ def with_item(t: pa.DataType, item: pa.DataType) -> pa.DataType:
     return next(make(item) for test, make in LIST_LAYOUTS if test(t))
 
 
+def union_type(mode: str, fields: list[tuple[str, pa.DataType]], codes: list[int]) -> pa.DataType:
+    return pa.union([pa.field(name, t) for name, t in fields], mode, codes)
+
+
 BLIND_TEXT = (
     (pt.is_string, pa.binary()),
     (pt.is_large_string, pa.large_binary()),
@@ -61,6 +65,10 @@ def blind(t: pa.DataType) -> pa.DataType:
         return with_item(t, blind(t.value_type))
     if pt.is_struct(t):
         return pa.struct([(str(i), blind(t.field(i).type)) for i in range(t.num_fields)])
+    if pt.is_map(t):
+        return pa.map_(blind(t.key_type), blind(t.item_type))
+    if pt.is_union(t):
+        return union_type(t.mode, [(str(i), blind(t.field(i).type)) for i in range(t.num_fields)], t.type_codes)
     for test, binary in BLIND_TEXT:
         if test(t):
             return binary
@@ -102,12 +110,30 @@ def read(array: pa.Array) -> list[Value]:
     if pt.is_struct(t):
         columns = {str(i): read(array.field(i)) for i in range(t.num_fields)}
         return [{n: c[i] for n, c in columns.items()} if ok else None for i, ok in enumerate(_is_valid(array))]
+    if pt.is_union(t):
+        return _read_union(array)
+    if pt.is_map(t):
+        pairs = list(zip(read(array.keys), read(array.items), strict=True))
+        ranges = pairwise(array.offsets.to_pylist())
+        return [pairs[start:end] if ok else None for ok, (start, end) in zip(_is_valid(array), ranges, strict=True)]
     if is_list(t):
         items = read(array.values)
         return [
             items[start:end] if ok else None for ok, (start, end) in zip(_is_valid(array), _ranges(array), strict=True)
         ]
     return recast(array, blind(t)).to_pylist()
+
+
+def _read_union(array: pa.Array) -> list[Value]:
+    """A union's slots. pyarrow's codes and offsets forget the slice, and its sparse children know of it."""
+    t = array.type
+    _, codes, *offsets = array.buffers()[: 3 if t.mode == "dense" else 2]
+    numbers = [t.type_codes.index(code) for code in codes.to_pybytes()[array.offset :][: len(array)]]
+    children = [read(array.field(i)) for i in range(t.num_fields)]
+    places = range(len(array))
+    if offsets:
+        places = struct.unpack_from(f"<{len(array)}i", offsets[0].to_pybytes(), 4 * array.offset)
+    return [(number, children[number][place]) for number, place in zip(numbers, places, strict=True)]
 
 
 def _is_valid(array: pa.Array) -> list[bool]:
@@ -157,12 +183,28 @@ def random_value(t: pa.DataType, rng: random.Random, nulls: float = 0.25) -> Val
         return [random_value(t.value_type, rng, nulls) for _ in range(size)]
     if pt.is_struct(t):
         return {t.field(i).name: random_value(t.field(i).type, rng, nulls) for i in range(t.num_fields)}
+    if pt.is_union(t):
+        child = rng.randrange(t.num_fields)
+        return child, random_value(t.field(child).type, rng, nulls)
+    if pt.is_map(t):
+        return _some_entries(t, rng, nulls)
     if not pt.is_fixed_size_binary(t):
         return rng.choice(BLOBS) if rng.random() < 0.7 else rng.randbytes(rng.randrange(20))
     width = t.byte_width
     if rng.random() < 0.5:
         return rng.choice(PATTERNS.get(width, [0, 1])).to_bytes(width, "little") if width else b""
     return rng.randbytes(width)
+
+
+def _some_entries(t: pa.DataType, rng: random.Random, nulls: float = 0.25) -> list[Value]:
+    """Entries of a map; pyarrow has no map of keys that are null themselves."""
+    entries = []
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        key = None
+        while key is None:
+            key = random_value(t.key_type, rng, min(nulls, 0.5))
+        entries.append((key, random_value(t.item_type, rng, nulls)))
+    return entries
 
 
 class Noise:
@@ -218,6 +260,8 @@ def _write(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
         return _dictionary(slots, t, noise)
     if pt.is_run_end_encoded(t):
         return _run_ends(slots, t, noise)
+    if pt.is_union(t):
+        return _union(slots, t, noise)
     validity = _validity(slots, noise)
     if pt.is_boolean(t):
         return _array(t, len(slots), [validity, _bits([noise.often() if v is None else v for v in slots], noise)])
@@ -234,6 +278,8 @@ def _write(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
         return _list_views(slots, t, validity, noise)
     if is_list(t):
         return _lists(slots, t, validity, noise)
+    if pt.is_map(t):
+        return _maps(slots, t, validity, noise)
     return _blobs(slots, t, validity, noise)
 
 
@@ -348,6 +394,39 @@ def _list_views(slots: list[Value], t: pa.DataType, validity: bytes | None, nois
     return _array(t, len(slots), buffers, [write(items, t.value_type, noise)])
 
 
+def _maps(slots: list[Value], t: pa.DataType, validity: bytes | None, noise: Noise) -> pa.Array:
+    entries = _some_entries(t, noise.rng) if noise.often("slack") else []
+    offsets = [len(entries)]
+    for v in slots:
+        entries += (_some_entries(t, noise.rng) if noise.garbage else []) if v is None else v
+        offsets.append(len(entries))
+    children = [
+        write([entry[i] for entry in entries], child, noise) for i, child in ((0, t.key_type), (1, t.item_type))
+    ]
+    pairs = _array(pa.struct([t.key_field, t.item_field]), len(entries), [None], children)
+    return _array(t, len(slots), [validity, _numbers(offsets, 4)], [pairs])
+
+
+def _union(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
+    """A union has no nulls: None is a slot that nobody looks at. Only an encoding around it can hold one."""
+    slots = [(0, None) if v is None else v for v in slots]
+    codes = bytes(t.type_codes[number] for number, _ in slots)
+    types = [t.field(i).type for i in range(t.num_fields)]
+    if t.mode == "sparse":
+        rows = [[v if number == i else noise.under_null(each) for number, v in slots] for i, each in enumerate(types)]
+        return _array(
+            t, len(slots), [None, codes], [write(row, each, noise) for row, each in zip(rows, types, strict=True)]
+        )
+    held: list[list[Value]] = [[] for _ in types]
+    offsets = []
+    for number, v in slots:
+        held[number] += _some_items(types[number], noise) if noise.often() else []
+        offsets.append(len(held[number]))
+        held[number].append(v)
+    children = [write(values, each, noise) for values, each in zip(held, types, strict=True)]
+    return _array(t, len(slots), [None, codes, _numbers(offsets, 4)], children)
+
+
 def _dictionary(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
     index_type, value_type = t.index_type, t.value_type
     signed, width = pt.is_signed_integer(index_type), index_type.bit_width // 8
@@ -355,6 +434,8 @@ def _dictionary(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
     entries = list({repr(v): v for v in slots if v is not None}.values())
     if noise.garbage:
         extra = [noise.rng.choice([*slots, None]) for _ in range(2)] + [noise.value(value_type) for _ in range(2)]
+        if not _holds_nulls(value_type):
+            extra = [v for v in extra if v is not None]
         entries += extra[: max(0, capacity - len(entries))]
         noise.rng.shuffle(entries)
     if len(entries) > capacity:
@@ -370,6 +451,11 @@ def _dictionary(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:
     numbers = _numbers([j if i is None else i for i, j in zip(indices, junk, strict=True)], width, signed)
     index_array = _array(index_type, len(slots), [_validity(indices, noise), numbers])
     return pa.DictionaryArray.from_arrays(index_array, write(entries, value_type, noise), ordered=t.ordered, safe=False)
+
+
+def _holds_nulls(t: pa.DataType) -> bool:
+    """Whether an array of a type can hold a null of it: a union cannot, nor can runs of one."""
+    return _holds_nulls(t.value_type) if pt.is_run_end_encoded(t) else not pt.is_union(t)
 
 
 def _run_ends(slots: list[Value], t: pa.DataType, noise: Noise) -> pa.Array:

@@ -1,4 +1,6 @@
-"""Hypothesis strategies: Arrow tables of every type arrow0 covers, and the changes that must not change their hash.
+"""Hypothesis strategies: Arrow tables of every type, and the changes that must not change their hash.
+
+`column_types` are those that arrow0 covers, `any_types` all.
 
 Tables come in every physical layout. A seed of 0 is plain and seeds shrink towards it, so failures shrink to few
 columns, few rows and few oddities. `reslice`, `rechunk`, `reencode` and `garbage_under_nulls` take a table and give a
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 from hypothesis import strategies as st
 
-from helpers.layouts import BLIND_TEXT, Noise, blind, build, is_list, random_value, read, write
+from helpers.layouts import BLIND_TEXT, Noise, blind, build, is_list, random_value, read, union_type, write
 
 ROW_COUNTS = (0, 1, 2, 7, 8, 9, 63, 64, 65)
 COLUMN_NAMES = ("a", "b", "", "é", "e\u0301", "a.b", "名前", "x" * 300, "nul\0nul")
@@ -71,6 +73,31 @@ def column_types() -> st.SearchStrategy[pa.DataType]:
     return st.recursive(leaf_types(), struct_types, max_leaves=4)
 
 
+def union_types(children: st.SearchStrategy[pa.DataType]) -> st.SearchStrategy[pa.DataType]:
+    def made(mode: str, drawn: list[pa.DataType], codes: list[int]) -> pa.DataType:
+        return union_type(mode, [(COLUMN_NAMES[i % 4], t) for i, t in enumerate(drawn)], codes[: len(drawn)])
+
+    codes = st.lists(st.integers(0, 127), min_size=3, max_size=3, unique=True)
+    return st.builds(made, st.sampled_from(("sparse", "dense")), st.lists(children, min_size=1, max_size=3), codes)
+
+
+def map_types(children: st.SearchStrategy[pa.DataType]) -> st.SearchStrategy[pa.DataType]:
+    keys = children.filter(lambda t: not pt.is_null(t))  # pyarrow has no map of keys that are null
+    return st.builds(pa.map_, keys, children)
+
+
+def any_types() -> st.SearchStrategy[pa.DataType]:
+    """Types of any kind and nesting, in their plain layout."""
+    others = [pa.month_day_nano_interval(), *(pa.duration(unit) for unit in TIME_UNITS)]
+    fitting = flat_types().filter(lambda t: not (pt.is_decimal256(t) and t.precision <= 38))  # any bits fit the others
+    flat = st.one_of(st.sampled_from(others), fitting)
+
+    def deeper(children: st.SearchStrategy[pa.DataType]) -> st.SearchStrategy[pa.DataType]:
+        return st.one_of(list_types(children), struct_types(children), map_types(children), union_types(children))
+
+    return st.recursive(flat, deeper, max_leaves=4)
+
+
 def reserved_types() -> st.SearchStrategy[pa.DataType]:
     """Types without an arrow0 encoding, alone, in lists, in structs, under dictionaries and extensions."""
     flat = st.sampled_from(
@@ -118,6 +145,11 @@ def plain(t: pa.DataType) -> pa.DataType:
         return pa.list_(plain(t.value_type))
     if pt.is_struct(t):
         return pa.struct([pa.field(t.field(i).name, plain(t.field(i).type)) for i in range(t.num_fields)])
+    if pt.is_map(t):
+        return pa.map_(plain(t.key_type), plain(t.item_type))
+    if pt.is_union(t):
+        fields = [(t.field(i).name, plain(t.field(i).type)) for i in range(t.num_fields)]
+        return union_type("sparse", fields, list(range(t.num_fields)))
     if any(test(t) for test, _ in BLIND_TEXT):
         return pa.string()
     if pt.is_fixed_size_binary(t) or pt.is_large_binary(t) or pt.is_binary_view(t):
@@ -129,6 +161,8 @@ def plain(t: pa.DataType) -> pa.DataType:
 def encodings(draw: Any, t: pa.DataType, values: list[Any]) -> pa.DataType:
     """Another encoding of `t` that can hold these neutral values."""
     encoded = draw(_layouts(plain(t), values))
+    if pt.is_union(encoded) and None in values:
+        encoded = pa.dictionary(pa.int16(), encoded)  # an index is all that can make a union null
     for _ in range(draw(st.sampled_from((0, 0, 0, 1, 1, 2)))):
         wrap = draw(st.sampled_from(("dictionary", "run ends", "extension")))
         if isinstance(encoded, pa.BaseExtensionType) and wrap != "run ends":
@@ -154,6 +188,17 @@ def _layouts(draw: Any, t: pa.DataType, values: list[Any]) -> pa.DataType:
             inner = draw(encodings(t.field(i).type, [v[str(i)] for v in present]))
             fields.append(pa.field(t.field(i).name, inner))
         return pa.struct(fields)
+    if pt.is_map(t):
+        entries = [entry for v in present for entry in v]
+        key, item = (draw(encodings(each, [e[i] for e in entries])) for i, each in ((0, t.key_type), (1, t.item_type)))
+        return pa.map_(key, item, draw(st.booleans()))
+    if pt.is_union(t):
+        fields = []
+        for i in range(t.num_fields):
+            inner = draw(encodings(t.field(i).type, [v for number, v in present if number == i]))
+            fields.append((t.field(i).name, inner))
+        codes = draw(st.lists(st.integers(0, 127), min_size=len(fields), max_size=len(fields), unique=True))
+        return union_type(draw(st.sampled_from(("sparse", "dense"))), fields, codes)
     if pt.is_list(t):
         inner = draw(encodings(t.value_type, [item for v in present for item in v]))
         item = pa.field(draw(st.sampled_from(("item", "element", ""))), inner)
