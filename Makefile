@@ -57,6 +57,8 @@ lint: $(TOOLS)/ready
 golden: $(NEWEST)/ready $(OLDEST)/ready
 	$(NEWEST)/bin/python golden/generate.py --check
 	$(OLDEST)/bin/python golden/generate.py --check
+	$(NEWEST)/bin/python golden/generate_trees.py --check
+	$(OLDEST)/bin/python golden/generate_trees.py --check
 	$(NEWEST)/bin/python golden/generate_kiln.py --check
 
 # One quick run on every other supported Python that is installed.

@@ -1,10 +1,10 @@
 """The same values in any physical layout Arrow allows, written buffer by buffer.
 
 Values are neutral: None, a bool, bytes (everything of fixed width, text, binary), a list, a dict of a struct's
-fields by position ("0", "1", …), a list of pairs for a map, or a union's child number and value. `write` lays them out for a type and spends the freedom the columnar format leaves as
-`Noise` says; `read` gets them back through pyarrow. Both work on the blind form of a type, in which nothing means
-anything (`blind`), so text need not be UTF-8 and a date need not be a day. `recast` hangs another type on the same
-buffers.
+fields by position ("0", "1", …), a list of pairs for a map, or a union's child number and value. `write` lays them out
+for a type and spends the freedom the columnar format leaves as `Noise` says; `read` gets them back through pyarrow.
+Both work on the blind form of a type, in which nothing means anything (`blind`), so text need not be UTF-8 and a date
+need not be a day. `recast` hangs another type on the same buffers.
 """
 
 from __future__ import annotations
