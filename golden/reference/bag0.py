@@ -33,9 +33,9 @@ def value_bytes(t: Type, value: Value) -> bytes:
     if t.layout == "bool":
         return b"\x02" if value else b"\x01"
     if t.layout == "fixed":
-        return b"\x01" + value
+        return b"".join([b"\x01", value])
     if t.layout == "bytes":
-        return b"\x01" + length(len(value)) + value
+        return b"".join([b"\x01", length(len(value)), value])
     types = [child.type for child in t.children]
     if t.layout == "struct":
         return b"\x01" + b"".join(map(value_bytes, types, value))

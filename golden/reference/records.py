@@ -121,21 +121,16 @@ def decoded(t: pa.DataType, path: Path = ()) -> pa.DataType:
 
 
 def is_list(t: pa.DataType) -> bool:
-    return (
-        pt.is_list(t)
-        or pt.is_large_list(t)
-        or pt.is_fixed_size_list(t)
-        or pt.is_list_view(t)
-        or pt.is_large_list_view(t)
-    )
+    layouts = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list, pt.is_list_view, pt.is_large_list_view)
+    return any(test(t) for test in layouts)
 
 
 def is_bytes(t: pa.DataType) -> bool:
-    return pt.is_binary(t) or pt.is_large_binary(t) or pt.is_binary_view(t) or pt.is_fixed_size_binary(t)
+    return any(test(t) for test in (pt.is_binary, pt.is_large_binary, pt.is_binary_view, pt.is_fixed_size_binary))
 
 
 def is_text(t: pa.DataType) -> bool:
-    return pt.is_string(t) or pt.is_large_string(t) or pt.is_string_view(t)
+    return any(test(t) for test in (pt.is_string, pt.is_large_string, pt.is_string_view))
 
 
 def type_of(t: pa.DataType, path: Path = (), depth: int = 1) -> Type:
@@ -214,14 +209,12 @@ class Records(NamedTuple):
 class Nulls(Sequence[None]):
     """So many nulls, which take no memory: a list of null-type items can be longer than any memory."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, length: int) -> None:
+        self._places = range(length)
 
     def __len__(self) -> int:
-        return self.count
+        return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return Nulls(len(range(self.count)[index]))
-        range(self.count)[index]  # IndexError at the end, where iterating stops
-        return None
+        places = self._places[index]  # IndexError at the end, where iterating stops
+        return Nulls(len(places)) if isinstance(places, range) else None
