@@ -241,6 +241,9 @@ def main() -> int:
     for rules in RULES:
         name = f"{rules}.json"
         stored = read(name)
+        if check and stored is None:
+            found.append(f"{name}: missing")
+            continue
         made = document(rules, stored)
         if check:
             found += differences(name, stored, made)

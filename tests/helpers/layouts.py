@@ -403,6 +403,7 @@ def _maps(slots: list[Value], t: pa.DataType, validity: bytes | None, noise: Noi
     children = [
         write([entry[i] for entry in entries], child, noise) for i, child in ((0, t.key_type), (1, t.item_type))
     ]
+    assert children[0].null_count == 0  # older versions of pyarrow end the process unless this was counted before
     pairs = _array(pa.struct([t.key_field, t.item_field]), len(entries), [None], children)
     return _array(t, len(slots), [validity, _numbers(offsets, 4)], [pairs])
 
