@@ -16,6 +16,7 @@ from reference import bag0, tree0
 from reference.arrays import records
 from reference.records import FUNCTIONS, Nulls, RefusedError, type_bytes, type_of
 
+from digest.test_collisions import PUBLISHED as COLLISIONS
 from helpers.layouts import is_list, read
 from helpers.strategies import any_types, encodings, garbage_under_nulls, plain, rechunk, reencode, reslice, tables
 
@@ -121,6 +122,13 @@ def test_a_decimal_hashes_alike_in_every_width_that_holds_it(number, scale):
         for t in (pa.decimal64(12, scale), pa.decimal128(12, scale), pa.decimal256(12, scale))
     ]
     assert len({hashes(pa.table({"c": array})) for array in made}) == 1
+
+
+@pytest.mark.parametrize(("t", "left", "right"), [row for row in COLLISIONS if row[1] != row[2]], ids=str)
+def test_what_arrow0_cannot_tell_apart_has_two_hashes(t, left, right):
+    ours = [hashes(pa.table({"c": pa.array(rows, t)})) for rows in (left, right)]
+    assert ours[0][0] != ours[1][0]
+    assert (ours[0][1] != ours[1][1]) == (sorted(map(repr, left)) != sorted(map(repr, right)))
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
