@@ -222,12 +222,16 @@ def _between_offsets(array: ArrowArray, large: bool, path: Path, limit: int | No
 def _items(t: pa.DataType, array: ArrowArray, path: Path) -> Callable[[int], range]:
     """Which slots of its child a list has, or which entries a map."""
     limit = array.children[0].contents.length
+    start: Callable[[int], int]
+    size: Callable[[int], int]
     if pt.is_fixed_size_list(t):
-        return lambda i: range((array.offset + i) * t.list_size, (array.offset + i + 1) * t.list_size)
-    if not (pt.is_list_view(t) or pt.is_large_list_view(t)):
+        count: int = t.list_size
+        start, size = (lambda i: (array.offset + i) * count), (lambda _: count)
+    elif pt.is_list_view(t) or pt.is_large_list_view(t):
+        width = 8 if pt.is_large_list_view(t) else 4
+        start, size = integers(array, 1, width), integers(array, 2, width)
+    else:
         return _between_offsets(array, pt.is_large_list(t), path, limit)
-    width = 8 if pt.is_large_list_view(t) else 4
-    start, size = integers(array, 1, width), integers(array, 2, width)
 
     def places(i: int) -> range:
         first, count = start(i), size(i)

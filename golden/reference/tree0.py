@@ -1,7 +1,7 @@
 """tree0: the hash of records in order, from docs/spec/tree0.md, in the order of its sections.
 
-What may be written to and read from this page: records as `records.Records`. A column is cut into chunks of rows, a
-chunk has a digest of its streams, chunks are joined by a tree, columns by one last digest.
+A column is cut into chunks of rows, a chunk has a digest of its streams, a tree joins the chunks' digests to a root,
+and the digests of columns make the hash.
 """
 
 from __future__ import annotations

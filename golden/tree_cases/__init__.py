@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tree_cases import flat, nested, refused, tables
+from tree_cases import encodings, flat, maps_and_unions, nested, refused, tables, text
 from tree_cases.case import TreeCase, nested_table
 from tree_cases.flags import FLAGS
 from tree_cases.published import PUBLISHED
@@ -14,8 +14,8 @@ __all__ = ["FLAGS", "PUBLISHED", "UNSEEN", "TreeCase", "all_cases", "nested_tabl
 def all_cases() -> list[TreeCase]:
     """Every case, in the order of the files. Ids never change and never come to mean something else."""
     families = (
-        *(flat.numbers, flat.bools, flat.text, flat.decimals, flat.times, flat.slices),
-        *(nested.lists, nested.structs, nested.maps, nested.unions, nested.encodings),
+        *(flat.numbers, flat.bools, text.text, flat.decimals, flat.times, flat.slices),
+        *(nested.lists, nested.structs, maps_and_unions.maps, maps_and_unions.unions, encodings.encodings),
         *(tables.tables, tables.chunks, tables.bags, tables.lengths, tables.depths),
         *(refused.schemas, refused.values, refused.broken),
     )

@@ -217,7 +217,15 @@ def test_entries_that_begin_inside_their_array_are_read_from_there():
     assert records(table, schema).columns == ([[(b"\2", b"\5"), (b"\3", b"\6")]],)
 
 
-def test_the_order_of_keys_and_values_under_a_seed_of_any_kind_is_kept():
+def test_a_fixed_size_list_of_nulls_that_is_longer_than_its_items_is_refused():
+    table = pa.table({"c": pa.array([[1, 2]], pa.list_(pa.int8(), 2))})
+    schema = pa.schema([("c", pa.list_(pa.null(), 3))])
+    with pytest.raises(RefusedError) as caught:
+        records(table, schema)
+    assert (caught.value.rule, caught.value.path) == ("broken_structure", ("c",))
+
+
+def test_entries_keep_their_order():
     rng = random.Random(0)
     entries = [(rng.randrange(9), rng.randrange(9)) for _ in range(20)]
     table = pa.table({"m": pa.array([entries], pa.map_(pa.int8(), pa.int8()))})
