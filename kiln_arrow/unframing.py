@@ -64,6 +64,8 @@ def _unframed(leaf: Leaf, kind: Type, budget: Budget) -> list[pa.Array]:
         sentence = f"expected a cell below 2 GiB, as one struct cannot hold more, found {lengths[row]} bytes"
         raise KilnError("size", sentence, row=leaf.row(row))
     require_room(leaf.cells, budget)
+    skipped = leaf.cells.null_count * (_builder(kind, budget).width - _SKIPPED_BYTES)
+    budget.spend(skipped, f"{leaf.cells.null_count} null rows of {leaf.type.type_text:.80}")
     structs: list[pa.Array] = []
     slots = iter(leaf.cells)
     form = form_of(leaf.type.type_text)
@@ -75,7 +77,6 @@ def _unframed(leaf: Leaf, kind: Type, budget: Budget) -> list[pa.Array]:
             data = next(slots)
             if data is None:
                 valid[index - first] = False
-                budget.spend(column.width - _SKIPPED_BYTES, f"{len(leaf.cells)} rows of {form.type_text:.80}")
                 column.skip()
                 continue
             # What is read is what was checked, though somebody else may write to the column's memory.
