@@ -115,6 +115,9 @@ def write(line: bytes) -> None:
 
 def printable(text: str) -> str:
     """Return text without anything that could steer a terminal."""
+    with suppress(UnicodeError):
+        # Where the locale takes names for ASCII, they are shown as the UTF-8 that they are all the same.
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 

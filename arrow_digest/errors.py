@@ -177,7 +177,8 @@ class ManifestError(ArrowDigestError, ValueError):
         source: The manifest's path, as text.
         rule: `format`, `truncated`, `version` (made by a newer release), `empty` (nothing to verify), `entry` (an entry
             that says nothing usable), `duplicate` (a second entry for a file), `escape` (a file outside the manifest's
-            folder) or `incomplete` (some file could not be recorded).
+            folder), `requires` (it needs what this release does not know), `exists` (something else has its name) or
+            `incomplete` (some file could not be recorded).
         line: The line at fault, counted from 1; None where there is none.
     """
 

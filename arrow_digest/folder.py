@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from _arrow_io.faults import unreadable
-from _arrow_io.remote import is_uri
+from _arrow_io.remote import child_uri, is_uri
 from arrow_digest.errors import UnreadableError
 
-__all__ = ["absolute", "escapes", "files_under", "join", "parent", "path_names", "relative_path"]
+__all__ = [
+    "absolute",
+    "escapes",
+    "files_under",
+    "join",
+    "local_name",
+    "others_under",
+    "parent",
+    "path_names",
+    "recorded_name",
+    "relative_path",
+]
 
 
 def path_names(paths: Iterable[str | os.PathLike[str]], what: str) -> list[str]:
@@ -35,16 +47,35 @@ def relative_path(path: Path, folder: Path) -> str:
     return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
+def recorded_name(path: str) -> str:
+    """Return a path as it is written in JSON: its bytes as UTF-8, whatever the locale takes them for."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
+
+
+def local_name(text: str) -> str:
+    """Return a path that was written as UTF-8 as the system here takes it.
+
+    Raises:
+        ValueError: It stands for no bytes.
+    """
+    try:
+        return os.fsdecode(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError as error:
+        raise ValueError(f"path: expected text, found a lone surrogate at {error.start}") from error
+
+
 def join(folder: str, name: str) -> str:
     """Return a path under a folder or URI; an absolute path and a URI stay what they are."""
     if is_uri(name):
         return name
-    return f"{folder.rstrip('/')}/{name}" if is_uri(folder) else os.path.join(folder, name)  # noqa: PTH118
+    return child_uri(folder, name) if is_uri(folder) else os.path.join(folder, name)  # noqa: PTH118
 
 
 def parent(path: str) -> str:
     """Return the folder that a path or URI is in."""
-    return path.rpartition("/")[0] if is_uri(path) else str(absolute(path).parent)
+    if not is_uri(path):
+        return str(absolute(path).parent)
+    return path.partition("?")[0].rpartition("/")[0] if path.startswith("http") else path.rpartition("/")[0]
 
 
 def escapes(name: str, folder: str | None) -> bool:
@@ -73,33 +104,58 @@ def files_under(paths: Iterable[Path], *, exclude: set[Path], follow: bool) -> t
     for path in paths:
         if path.is_dir():
             folders.append(path)
-            found.update(dict.fromkeys(_walk(path, follow, {os.path.realpath(path)})))
+            for inner in _walk(path, follow, {os.path.realpath(path)}):
+                if isinstance(inner, UnreadableError):
+                    raise inner
+                found[inner] = None
         else:
             folders.append(path.parent)
-            _require_file(path)
             found[path] = None
     base = Path(os.path.commonpath(folders)) if folders else absolute(os.curdir)
-    return [path for path in found if path not in exclude], base
+    files = [path for path in found if path not in exclude]
+    for path in files:
+        if not path.is_dir():  # a link that leads out stands for itself
+            _require_file(path)
+    return files, base
 
 
-def _walk(folder: Path, follow: bool, seen: set[str]) -> Iterator[Path]:
-    def refuse(error: OSError) -> None:
-        raise unreadable(str(error.filename or folder), error) from error
+def others_under(folder: Path, recorded: set[str], *, follow: bool) -> Iterator[str | UnreadableError]:
+    """Yield the relative paths of what is in a folder and not recorded, sorted, and what hinders a look into it.
 
-    for where, folders, names in os.walk(folder, onerror=refuse):
+    Args:
+        folder: The folder.
+        recorded: Normal relative paths that are known.
+        follow: True to follow links to folders that lead out of it.
+    """
+    if not folder.is_dir():
+        yield unreadable(str(folder), NotADirectoryError(errno.ENOENT, "no such folder"))
+        return
+    names = []
+    for found in _walk(folder, follow, {os.path.realpath(folder)}):
+        if isinstance(found, UnreadableError):
+            yield found
+        else:
+            names.append(relative_path(found, folder))
+    yield from sorted(name for name in names if os.path.normpath(name) not in recorded)
+
+
+def _walk(folder: Path, follow: bool, seen: set[str]) -> Iterator[Path | UnreadableError]:
+    hindrances: list[UnreadableError] = []
+
+    def note(error: OSError) -> None:
+        hindrances.append(unreadable(str(error.filename or folder), error))
+
+    for where, folders, names in os.walk(folder, onerror=note):
         folders.sort()
         for name in folders:
             path = Path(where) / name
             if path.is_symlink():
                 yield from _link(path, folder, follow, seen)
-        for name in sorted(names):
-            path = Path(where) / name
-            if not name.startswith(".arrow-digest-"):  # ours, half-written
-                _require_file(path)
-                yield path
+        yield from (Path(where) / name for name in sorted(names))
+    yield from hindrances
 
 
-def _link(path: Path, folder: Path, follow: bool, seen: set[str]) -> Iterator[Path]:
+def _link(path: Path, folder: Path, follow: bool, seen: set[str]) -> Iterator[Path | UnreadableError]:
     """Yield what a link to a folder adds: files behind it in another folder, or itself."""
     target = os.path.realpath(path)
     if not escapes(relative_path(path, folder), str(folder)) or target in seen:

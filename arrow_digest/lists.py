@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from arrow_digest.errors import ManifestError, MultihashError, UnknownFunctionError
+from arrow_digest.folder import local_name
 from arrow_digest.functions import DIGEST_FUNCTIONS, digest_function
+from arrow_digest.manifest_format import FORMAT, Listed, ListEntry, entry_from_json, parse_json, parse_manifest
 from arrow_digest.multihash import Multihash, logical_code
-from arrow_digest.recorded import parse_facts
 from arrow_digest.verify import FileFacts
 
-__all__ = ["FORMAT", "VERSION", "ListEntry", "hash_code", "parse_hash", "parse_list"]
+__all__ = ["hash_code", "parse_hash", "parse_list"]
 
-FORMAT = "arrow-digest-manifest"
-VERSION = 1
-
+# No hash of a known kind has a shorter text.
+_LEAST_HASH = 32
+_HASH = re.compile(r"[0-9A-Za-z_:=+/-]+")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 # As sha256sum has it: a mark for a name with escapes, the hash, a blank, and a blank or a mark for binary. PowerShell
 # and others write one blank.
@@ -28,27 +28,8 @@ _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPES = {"\\": "\\", "n": "\n", "r": "\r"}
 
 
-@dataclass(frozen=True)
-class ListEntry:
-    """One file of a list.
-
-    Attributes:
-        path: The path as it was recorded, or for a line that has none, the line.
-        facts: What is recorded, None for an entry that says nothing usable.
-        note: Why there is no logical hash.
-        error: What is wrong with the entry.
-        line: The line it is on, counted from 1; 0 in a manifest.
-    """
-
-    path: str
-    facts: FileFacts | None
-    note: str | None = None
-    error: ManifestError | None = None
-    line: int = 0
-
-
-def parse_list(content: bytes, name: str, function: str | None) -> tuple[list[ListEntry], bool]:
-    """Return the entries of a manifest or list, and whether it is a list.
+def parse_list(content: bytes, name: str, function: str | None) -> Listed:
+    """Return what a manifest or list says.
 
     An entry that says nothing usable, or a second one for a file, has an error of its own.
 
@@ -65,11 +46,29 @@ def parse_list(content: bytes, name: str, function: str | None) -> tuple[list[Li
     text = _decoded(content, name)
     if text.lstrip().startswith("{"):
         whole = _whole_json(text)
-        if isinstance(whole, dict) and "path" not in whole:
-            return _required(_manifest_entries(whole, name), name), False
+        if isinstance(whole, dict) and ("path" not in whole or whole.get("format") == FORMAT):
+            listed = parse_manifest(whole, name)
+            _require_some(listed.entries, name)
+            return listed
         if whole is None and not _is_json_lines(text):
-            raise ManifestError(name, "truncated", "cut short, or broken: it is no JSON")
-    return _required(_merged([_parse_line(*line, name, code) for line in _lines(text)], name), name), True
+            raise ManifestError(name, "truncated", f"cut short, or broken: it is no JSON: {_json_problem(text)}")
+    if "\0" in text:
+        raise ManifestError(name, "format", "neither a manifest nor a list of hashes: it is no text")
+    lines = _lines(text)
+    if lines and not any(_may_be_entry(line) for _, line in lines):
+        message = f"neither a manifest nor a list of hashes: line {lines[0][0]} begins with {lines[0][1][:16]!r}"
+        raise ManifestError(name, "format", message)
+    entries = _merged([_parse_line(number, line, name, code) for number, line in lines], name)
+    _require_some(entries, name)
+    return Listed(entries, is_list=True)
+
+
+def _may_be_entry(line: str) -> bool:
+    """Return whether a line looks like one of a list, be it a wrong one."""
+    if line.startswith('{"'):
+        return True
+    match = _LINE.fullmatch(line)
+    return match is not None and len(match["hash"]) >= _LEAST_HASH and _HASH.fullmatch(match["hash"]) is not None
 
 
 def hash_code(function: str) -> int:
@@ -94,33 +93,26 @@ def _decoded(content: bytes, name: str) -> str:
                 return content.decode(encoding)
             except UnicodeDecodeError as error:
                 raise ManifestError(name, "format", f"it begins as UTF-16 and is none: {error.reason}") from error
-    # As file names are: bytes that are no text stay what they are.
-    return os.fsdecode(content.removeprefix(codecs.BOM_UTF8))
+    # As JSON is, whatever the locale says; bytes of names that are no text stay what they are.
+    return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _required(entries: list[ListEntry], name: str) -> list[ListEntry]:
+def _require_some(entries: list[ListEntry], name: str) -> None:
     if not entries:
         raise ManifestError(name, "empty", "nothing to verify: it lists no file")
-    return entries
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name comes twice in one object")
-    return found
-
-
-def _parse_json(text: str) -> Any:
+def _json_problem(text: str) -> str:
     try:
-        return json.loads(text, object_pairs_hook=_object)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+        parse_json(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _whole_json(text: str) -> Any | None:
     try:
-        return _parse_json(text)
+        return parse_json(text)
     except ValueError:
         return None
 
@@ -129,45 +121,6 @@ def _is_json_lines(text: str) -> bool:
     """Return whether the first line is a whole object about a file."""
     first = _whole_json(text.lstrip().partition("\n")[0])
     return isinstance(first, dict) and "path" in first
-
-
-def _manifest_entries(whole: dict[str, Any], name: str) -> list[ListEntry]:
-    if whole.get("format") != FORMAT:
-        raise ManifestError(name, "format", f"no manifest: expected format {FORMAT!r}, found {whole.get('format')!r}")
-    version = whole.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ManifestError(name, "format", f"no manifest: expected a version, found {version!r}")
-    if version > VERSION:
-        raise ManifestError(name, "version", f"made by a newer release: expected version {VERSION}, found {version}")
-    files = whole.get("files")
-    if not isinstance(files, list):
-        raise ManifestError(name, "format", f"files: expected a list, found {type(files).__name__}")
-    return _without_duplicates([_json_entry(recorded, name, None) for recorded in files], name)
-
-
-def _json_entry(recorded: Any, name: str, line: int | None) -> ListEntry:
-    path = recorded.get("path") if isinstance(recorded, dict) else None
-    shown = path if isinstance(path, str) and path else repr(recorded)[:80]
-    try:
-        if shown is not path:
-            raise ValueError(f"path: expected text, found {path!r}")  # noqa: TRY301
-        note = recorded.get("note")
-        return ListEntry(path, parse_facts(recorded), note if isinstance(note, str) else None, line=line or 0)
-    except ValueError as error:
-        return ListEntry(shown, None, error=ManifestError(name, "entry", f"{shown}: {error}", line), line=line or 0)
-
-
-def _without_duplicates(entries: list[ListEntry], name: str) -> list[ListEntry]:
-    first: dict[str, ListEntry] = {}
-    kept = []
-    for entry in entries:
-        key = os.path.normpath(entry.path)
-        if key in first:
-            message = f"{entry.path}: a second entry for this file"
-            entry = replace(entry, facts=None, error=ManifestError(name, "duplicate", message, entry.line or None))
-        first.setdefault(key, entry)
-        kept.append(entry)
-    return kept
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -179,15 +132,15 @@ def _lines(text: str) -> list[tuple[int, str]]:
 def _parse_line(number: int, line: str, name: str, code: int | None) -> ListEntry:
     if line.lstrip().startswith("{"):
         try:
-            recorded = _parse_json(line)
+            recorded = parse_json(line)
         except ValueError as error:
             return _unusable(line, f"it is no JSON: {error}", name, number)
-        return _json_entry(recorded, name, number)
+        return entry_from_json(recorded, name, number)
     match = _LINE.fullmatch(line)
     if match is None:
         return _unusable(line, "expected a hash, two blanks and a file name", name, number)
     try:
-        path = _unescaped(match["name"]) if match["mark"] else match["name"]
+        path = local_name(_unescaped(match["name"]) if match["mark"] else match["name"])
         found = parse_hash(match["hash"], code)
     except ValueError as error:
         bare = code is None and isinstance(error, MultihashError) and _HEX.fullmatch(match["hash"])

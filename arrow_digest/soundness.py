@@ -6,7 +6,7 @@ import struct
 
 from arrow_digest.errors import ArrowDigestError, InvalidArrayError, UnreadableError, UnsupportedTypeError
 
-__all__ = ["MESSAGE_START_BYTES", "is_about_the_content", "is_sound_or_foreign"]
+__all__ = ["MESSAGE_START_BYTES", "begins_with_schema", "is_about_the_content", "is_sound_or_foreign"]
 
 # The file was read, and what was read is wrong.
 _BROKEN = frozenset({"truncated", "trailing", "corrupt", "row_count"})
@@ -43,13 +43,13 @@ def is_sound_or_foreign(error: ArrowDigestError, start: bytes) -> bool:
         return True
     if not isinstance(error, UnreadableError):
         return False
-    if error.is_sound or error.rule in _FOREIGN:
+    if error.is_sound:
         return True
     # What begins in no known way was tried as an IPC stream of the old form, and failed as one.
-    return error.rule in _BROKEN and not start.startswith(_MAGIC) and not _begins_with_schema(start)
+    return error.rule in _BROKEN | _FOREIGN and not start.startswith(_MAGIC) and not begins_with_schema(start)
 
 
-def _begins_with_schema(start: bytes) -> bool:
+def begins_with_schema(start: bytes) -> bool:
     """Return whether a file begins with the schema message of an IPC stream of the old form.
 
     That form has no mark: a length stands first, and then a table of Flatbuffers, whose second field says of what kind

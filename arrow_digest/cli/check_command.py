@@ -4,34 +4,46 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from dataclasses import replace
+from typing import get_args
 
 import click
 
+from _arrow_io.int96 import Int96Unit
+from _arrow_io.remote import is_uri
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     STANDARD_INPUT,
     exit_status,
+    path_argument,
     progress_bar,
     say,
     write_json,
     write_verification,
 )
-from arrow_digest.errors import ArrowDigestError, UnknownFunctionError
+from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, UnreadableError
+from arrow_digest.folder import absolute
 from arrow_digest.manifest import Manifest
 from arrow_digest.recorded import verification_json
 from arrow_digest.verify import Status
 
 
 @click.command(name="check")
-@click.argument("manifest", type=click.Path(readable=False))
+@click.argument("manifest", type=path_argument)
 @click.option("--function", help="What hex digests without a code are, such as sha2-256 or arrow0-sha3-256.")
 @click.option(
     "--root",
-    type=click.Path(readable=False),
-    help="Folder or URI that paths are relative to.  [default: the manifest's folder; for a list, this one]",
+    type=path_argument,
+    help="Folder or URI that paths are relative to.  [default: what the manifest says; for a list, this one]",
 )
 @click.option("--extra/--no-extra", default=None, help="Report files that are not recorded.  [default: not for a list]")
 @click.option("--allow-outside", is_flag=True, help="Follow paths and links that lead out of the root.")
+@click.option(
+    "--int96",
+    "int96_unit",
+    type=click.Choice(get_args(Int96Unit)),
+    help="Unit in which INT96 timestamps of Parquet are read.  [default: what the manifest says; for a list, ns]",
+)
 @click.option("--quiet", is_flag=True, help="Print only what is not identical or equivalent.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def check_command(
@@ -40,15 +52,20 @@ def check_command(
     root: str | None,
     extra: bool | None,
     allow_outside: bool,
+    int96_unit: Int96Unit | None,
     quiet: bool,
     as_json: bool,
 ) -> int:
     """Check files against MANIFEST: a manifest, what the hash command prints, or a list as sha256sum writes it.
 
-    With MANIFEST -, it is read from standard input.
+    With MANIFEST -, it is read from standard input. A folder stands for FOLDER.manifest.json beside it, or else for
+    manifest.json in it. Where the bytes are identical, the records are not hashed.
     """
     try:
-        recorded = _load(manifest, function, root)
+        recorded = _load(manifest, function, root, allow_outside)
+        if int96_unit is not None:
+            recorded = replace(recorded, int96_unit=int96_unit)
+        recorded.require_listable(extra)
     except UnknownFunctionError as error:
         raise click.BadParameter(str(error), param_hint="--function") from error
     except ArrowDigestError as error:
@@ -67,14 +84,39 @@ def check_command(
             else:
                 write_verification(result)
     status = exit_status(statuses)
-    if status:
+    is_silent = recorded.is_list or extra is False or recorded.looks_for_others(extra)
+    if status or not is_silent:
         counts = ", ".join(f"{statuses[kind]} {kind.value}" for kind in Status if statuses[kind])
-        say(f"{manifest}: {counts}")
+        unknown = "" if is_silent else "; extra files were not looked for: a web server does not list its files"
+        say(f"{manifest}: {counts}{unknown}")
     return status
 
 
-def _load(manifest: str, function: str | None, root: str | None) -> Manifest:
-    if manifest != "-":
-        return Manifest.load(manifest, function=function, root=root)
-    content = b"" if sys.stdin is None else sys.stdin.buffer.read()
-    return Manifest.loads(content, STANDARD_INPUT, function=function, root=root)
+def _load(manifest: str, function: str | None, root: str | None, allow_outside: bool) -> Manifest:
+    if manifest == "-":
+        content = b"" if sys.stdin is None else sys.stdin.buffer.read()
+        return Manifest.loads(content, STANDARD_INPUT, function=function, root=root, allow_outside=allow_outside)
+    try:
+        return Manifest.load(manifest, function=function, root=root, allow_outside=allow_outside)
+    except UnreadableError as error:
+        if error.rule != "directory":
+            raise
+    beside, inside = _manifests_of(manifest)
+    for path in (beside, inside):
+        # The folder that is named is the one to check, even if it and its manifest have other names by now.
+        of_folder = manifest if path is beside and root is None else root
+        try:
+            found = Manifest.load(path, function=function, root=of_folder, allow_outside=allow_outside)
+        except UnreadableError as error:
+            if error.rule not in ("missing", "directory"):
+                raise
+        else:
+            return found
+    message = f"is a directory, and there is neither {beside} nor {inside}"
+    raise UnreadableError(manifest, "directory", message)
+
+
+def _manifests_of(folder: str) -> tuple[str, str]:
+    """Return where the manifest of a folder may be: beside it, and in it."""
+    name = folder.rstrip("/") if is_uri(folder) else str(absolute(folder))
+    return f"{name}.manifest.json", f"{name}/manifest.json"

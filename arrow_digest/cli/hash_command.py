@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Any
@@ -24,6 +23,7 @@ from arrow_digest.cli.terminal import (
     progress_bar,
     say,
     write,
+    write_json,
 )
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
 from arrow_digest.files import digest_file, digest_stream, hash_file, physical_hash
@@ -79,7 +79,10 @@ def hash_command(
                 status = EXIT_BAD_INPUT
                 continue
             bar.clear()
-            write(_json_line(result, base, columns) if as_json else _text_lines(result, base, columns))
+            if as_json:
+                write_json(_json_object(result, base, columns))
+            else:
+                write(_text_lines(result, base, columns))
     return status
 
 
@@ -151,9 +154,9 @@ def _sum_line(hash_text: str, path: str) -> bytes:
     return f"{mark}{hash_text}  ".encode() + os.fsencode(escaped)
 
 
-def _json_line(result: dict[str, Any], base: str, columns: bool) -> bytes:
+def _json_object(result: dict[str, Any], base: str, columns: bool) -> dict[str, Any]:
     shown = {key: value.encode(base) if isinstance(value, Multihash) else value for key, value in result.items()}
     shown.pop("columns", None)
     if columns:
         shown["columns"] = [column_json(column, nullability=False) for column in result["columns"]]
-    return json.dumps(shown).encode() + b"\n"
+    return shown

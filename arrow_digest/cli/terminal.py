@@ -49,8 +49,35 @@ def say(message: str) -> None:
 
 
 def write_json(value: Any) -> None:
-    """Write one JSON object on a line of standard output."""
-    write(json.dumps(value).encode() + b"\n")
+    """Write one JSON object on a line of standard output.
+
+    It is Unicode always. A path that is no UTF-8 has replacement characters, and its bytes in hex beside it.
+    """
+    write(json.dumps(_as_unicode(value)).encode() + b"\n")
+
+
+def _as_unicode(value: Any) -> Any:
+    if isinstance(value, str):
+        return _name_bytes(value).decode("utf-8", "replace")
+    if isinstance(value, (list, tuple)):
+        return [_as_unicode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shown = {}
+    for key, item in value.items():
+        shown[key] = _as_unicode(item)
+        if key == "path" and isinstance(item, str):
+            content = _name_bytes(item)
+            if content.decode("utf-8", "replace").encode() != content:
+                shown["path_bytes"] = content.hex()
+    return shown
+
+
+def _name_bytes(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
+        return text.encode("utf-8", "replace")
 
 
 def exit_status(results: Iterable[Status]) -> int:

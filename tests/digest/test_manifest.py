@@ -130,12 +130,16 @@ def test_paths_are_relative_to_where_the_manifest_is(data, tmp_path):
     manifest = Manifest.create(data)
     manifest.save(tmp_path / "manifest.json")
     loaded = Manifest.load(tmp_path / "manifest.json")
-    assert loaded.entries[0].path == "data/all.arrows"
+    assert (loaded.entries[0].path, loaded.root) == ("all.arrows", str(data))
     assert set(statuses(loaded).values()) == {Status.IDENTICAL}
+    manifest.save(data / "day=1" / "manifest.json")
     with pytest.raises(ManifestError) as caught:
-        manifest.save(data / "day=1" / "manifest.json")
+        Manifest.load(data / "day=1" / "manifest.json")
     assert caught.value.rule == "escape"
-    assert not (data / "day=1" / "manifest.json").exists()
+    assert str(data) in str(caught.value)
+    for options in ({"root": data}, {"allow_outside": True}):
+        loaded = Manifest.load(data / "day=1" / "manifest.json", **options)
+        assert set(statuses(loaded).values()) == {Status.IDENTICAL}
 
 
 def test_a_broken_file_is_not_recorded_and_no_manifest_comes_out(data):
@@ -147,7 +151,7 @@ def test_a_broken_file_is_not_recorded_and_no_manifest_comes_out(data):
     result = arrow_digest_command("manifest", data)
     assert result.returncode == 2
     assert b"cut.parquet: cut short" in result.stderr
-    assert not (data / "manifest.json").exists()
+    assert not (data.parent / "data.manifest.json").exists()
 
 
 def test_links_that_lead_out_are_refused_unless_asked_for(data, tmp_path):
@@ -292,7 +296,7 @@ def test_a_manifest_that_is_cut_short_is_refused(part, saved):
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"version": 2}, "version"),
+        ({"version": 3}, "version"),
         ({"version": "1"}, "format"),
         ({"version": None}, "format"),
         ({"format": "another"}, "format"),
@@ -328,6 +332,10 @@ def odd(tmp_path):
     return tmp_path
 
 
+def name_of(line):
+    return os.fsdecode(bytes.fromhex(line["path_bytes"])) if "path_bytes" in line else line["path"]
+
+
 @pytest.mark.parametrize("options", [[], ["--physical"], ["--both"], ["--both", "--columns"], ["--json"]])
 def test_what_hash_prints_can_be_checked_whatever_the_names_are(options, odd, tmp_path_factory):
     result = arrow_digest_command("hash", *options, "--", *NAMES, cwd=odd)
@@ -344,7 +352,7 @@ def test_what_hash_prints_can_be_checked_whatever_the_names_are(options, odd, tm
         checked = [
             json.loads(line) for line in arrow_digest_command("check", "--json", sums, cwd=odd).stdout.splitlines()
         ]
-        assert [(line["path"], line["status"]) for line in checked] == [(name, expected.value) for name in NAMES]
+        assert [(name_of(line), line["status"]) for line in checked] == [(name, expected.value) for name in NAMES]
         again = arrow_digest_command("check", "-", cwd=odd, input=content)
         assert (again.returncode, len(again.stdout.splitlines())) == (0, len(NAMES))
 
@@ -431,17 +439,18 @@ def test_paths_of_a_list_may_not_leave_the_root_unless_asked_for(odd, tmp_path_f
 def test_the_commands_record_and_check(data, tmp_path):
     result = arrow_digest_command("manifest", data)
     assert result.returncode == 0
-    lines = result.stdout.decode().splitlines()
-    assert lines[-1] == f"{data}/manifest.json: 5 files"
-    assert [line.split(":")[0] for line in lines[:-1]] == ["checkpoint.bin", "map.arrows"]
-    result = arrow_digest_command("check", data / "manifest.json")
+    assert result.stdout.decode() == f"{data}.manifest.json: 5 files\n"
+    notes = result.stderr.decode().splitlines()
+    assert [line.split(": ")[1] for line in notes] == ["checkpoint.bin", "map.arrows"]
+    beside = f"{data}.manifest.json"
+    result = arrow_digest_command("check", beside)
     assert result.stdout.decode() == "".join(f"{name}: identical: the same bytes\n" for name in ALL)
     assert (result.stderr, result.returncode) == (b"", 0)
-    assert arrow_digest_command("check", "--quiet", data / "manifest.json").stdout == b""
+    assert arrow_digest_command("check", "--quiet", beside).stdout == b""
     result = arrow_digest_command("manifest", data, "-o", "-")
     assert json.loads(result.stdout)["format"] == "arrow-digest-manifest"
     result = arrow_digest_command("manifest", data, "--json", "--function", "blake3", "-o", tmp_path / "m")
-    assert json.loads(result.stdout)["files"] == 6
+    assert json.loads(result.stdout)["files"] == 5
     entries = Manifest.load(tmp_path / "m").entries
     assert {Multihash.parse(str(entry.facts.physical)).name for entry in entries} == {"blake3"}
 
@@ -456,7 +465,19 @@ def test_the_commands_record_and_check(data, tmp_path):
         (["manifest", "missing"], "no such file"),
         (["manifest", "empty"], "no file to record"),
         (["manifest", "data", "-o", "nowhere/m"], "no such folder"),
-        (["manifest", "data", "-o", "empty/m"], "not in the folder of the manifest"),
+        (["manifest", "data", "-o", "empty"], "is a directory"),
+        (["manifest", "data", "-o", "data/checkpoint.bin"], "is no manifest"),
+        (["manifest", "data", "-o", "/dev/null"], "is no manifest"),
+        (["manifest", "data", "-o", "memory://m"], "not supported"),
+        (["manifest", "data/all.arrows"], "not a folder"),
+        (["manifest", "s3://bucket/data"], "s3://bucket/data: a folder given by a URI cannot be recorded"),
+        (["manifest", "file:///data"], "cannot be recorded"),
+        (["manifest", "."], "-o"),
+        (["manifest", "data/.."], "-o"),
+        (["manifest", "/"], "-o"),
+        (["check", "data/all.arrows"], "neither a manifest nor a list"),
+        (["check", "data/checkpoint.bin"], "neither a manifest nor a list"),
+        (["check", "data"], "neither"),
     ],
 )
 def test_wrong_use_is_status_2(arguments, said, data):
@@ -531,8 +552,9 @@ def test_an_interrupt_does_not_wait_for_a_large_file(data):
 
 
 def test_an_interrupt_while_writing_leaves_nothing_behind(data, monkeypatch):
-    (data / "manifest.json").write_text("old")
-    manifest = Manifest.create(data, exclude=[data / "manifest.json"])
+    Manifest.create(data / "day=1").save(data / "manifest.json")
+    old = (data / "manifest.json").read_text()
+    manifest = Manifest.create(data)
 
     def interrupted(_):
         raise KeyboardInterrupt
@@ -540,7 +562,7 @@ def test_an_interrupt_while_writing_leaves_nothing_behind(data, monkeypatch):
     monkeypatch.setattr(os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         manifest.save(data / "manifest.json")
-    assert (data / "manifest.json").read_text() == "old"
+    assert (data / "manifest.json").read_text() == old
     assert not [path for path in data.iterdir() if path.name.startswith(".")]
 
 
