@@ -23,7 +23,7 @@ test: test-newest
 # Everything that has to hold before a change lands, two targets at a time: besides the above all tests with the oldest
 # supported pyarrow and without the C library, what touches the C library with the oldest pyarrow and with it, the golden
 # vectors in every number of lanes that this CPU has, and the rest of this list.
-ALL := lint test-newest test-lanes test-oldest test-oldest-native sanitize golden smoke demo docs
+ALL := lint test-newest test-lanes test-oldest test-oldest-native sanitize golden smoke demo docs fuzz-sample
 test-all:
 	$(MAKE) --no-print-directory $(VENVS)/wheel $(VENVS)/demo/ready
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(ALL)

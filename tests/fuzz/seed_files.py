@@ -44,7 +44,7 @@ def _tables() -> list[pa.Table]:
         {"l": lists},
         {"t": pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": "z"}])},
         {"d": words, "r": runs},
-        {"v": texts.cast(pa.string_view()), "w": pa.array([b"", None, b"b" * 20], pa.binary_view())},
+        {"v": pa.array(texts.to_pylist(), pa.string_view()), "w": pa.array([b"", None, b"b" * 20], pa.binary_view())},
         {"m": pa.array([[("k", 1)], [], None], pa.map_(pa.string(), pa.int8()))},
         {"f": pa.array([[1, 2], None, [3, None]], pa.list_(pa.int8(), 2)), "n": pa.nulls(3)},
         {"e": pa.array([10, None, -1], pa.decimal128(5, 2)), "z": pa.array([0, None, 1], pa.timestamp("us", "UTC"))},
@@ -160,8 +160,10 @@ def _compressed_files() -> list[bytes]:
 def _kiln_files() -> list[bytes]:
     cells = [{"a": np.arange(3, dtype=np.int16)}, None, {"x": np.float32(1), "y": np.zeros((0, 2))}]
     column = kiln_arrow.array(cells)
-    views = kiln_arrow.TensorsType(pa.binary_view()).wrap_array(column.storage.cast(pa.binary_view()))
-    large = kiln_arrow.TensorsType(pa.large_binary()).wrap_array(column.storage.cast(pa.large_binary()))
+    views, large = (
+        kiln_arrow.TensorsType(storage).wrap_array(pa.array(column.storage.to_pylist(), storage))
+        for storage in (pa.binary_view(), pa.large_binary())
+    )
     listed = pa.ListArray.from_arrays(pa.array([0, 2, 2, 3], pa.int32()), column)
     struct_of = pa.StructArray.from_arrays([column, pa.array([1, 2, 3])], ["t", "i"])
     frame_type = kiln_arrow.FrameType("struct{i:i64,t:tensors,}")
