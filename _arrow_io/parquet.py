@@ -103,7 +103,7 @@ def leaf_sizes(footer: Footer) -> list[int]:
     return sizes
 
 
-def _open(file: InputFile, handle: Any, footer: Footer, data: bytes, as_indices: list[str]) -> Any:
+def _open(file: InputFile, handle: Any, footer: Footer, data: bytes, as_indices: list[int]) -> Any:
     """Return pyarrow's reader of a file, for which a footer is given to it."""
     whole = b"".join((_MARK, data, len(data).to_bytes(4, "little"), _MARK))
     metadata = pq.read_metadata(pa.BufferReader(whole))
@@ -150,27 +150,22 @@ def _annotated(batches: Iterator[Any], schema: Any, name: str) -> Iterator[Any]:
         row += batch.num_rows
 
 
-def _dictionary_columns(footer: Footer) -> list[str]:
+def _dictionary_columns(footer: Footer) -> list[int]:
     """Return the text and binary columns that are best read as they lie there: as indices into a dictionary.
 
     They hash as their values all the same, and take less time and memory. A column whose dictionary became too large
     while it was written holds its values plainly from there on; making indices for those would cost more than it saves.
     """
-    names = []
+    numbers = []
     for number, leaf in enumerate(footer.leaves):
-        if (
-            leaf.physical_type == BYTE_ARRAY
-            and not leaf.is_repeated
-            and len(leaf.path) == 1
-            and "." not in leaf.path[0]
-        ):
+        if leaf.physical_type == BYTE_ARRAY and len(leaf.path) == 1 and not leaf.is_repeated:
             chunks = [group.chunks[number] for group in footer.row_groups]
             # A plain value takes four bytes and its own; an index takes up to four, and mostly two.
             if chunks and all(
                 chunk.has_dictionary and chunk.uncompressed_size < _INDEX_BYTES * chunk.value_count for chunk in chunks
             ):
-                names.append(leaf.path[0])
-    return names
+                numbers.append(number)
+    return numbers
 
 
 class _BatchRows:
@@ -181,9 +176,9 @@ class _BatchRows:
         most: The most there will be.
     """
 
-    def __init__(self, footer: Footer, chosen: Sequence[int], as_indices: frozenset[str]) -> None:
+    def __init__(self, footer: Footer, chosen: Sequence[int], as_indices: frozenset[int]) -> None:
         leaves = [footer.leaves[number] for number in chosen]
-        unknown = [n for n in chosen if _may_be_of_any_size(footer.leaves[n], as_indices)]
+        unknown = [n for n in chosen if n not in as_indices and _may_be_of_any_size(footer.leaves[n])]
         width = sum(_decoded_bytes(leaf) for leaf in leaves)
         self._is_known = not unknown
         self.most = max(
@@ -207,8 +202,8 @@ class _BatchRows:
         self.most = self.now = max(self.now // _GROWTH, 1)
 
 
-def _may_be_of_any_size(leaf: Leaf, as_indices: frozenset[str]) -> bool:
-    return leaf.is_repeated or (leaf.physical_type == BYTE_ARRAY and leaf.path[0] not in as_indices)
+def _may_be_of_any_size(leaf: Leaf) -> bool:
+    return leaf.is_repeated or leaf.physical_type == BYTE_ARRAY
 
 
 def _decoded_bytes(leaf: Leaf) -> int:

@@ -176,3 +176,40 @@ def test_counts_of_rows_that_contradict_each_other_or_the_pages_are_refused(tmp_
         with pytest.raises(UnreadableError) as caught:
             arrow_digest.hash_file(path)
         assert caught.value.rule == "row_count", some
+
+
+def test_a_damaged_page_is_blamed_on_its_column(tmp_path):
+    table = pa.table({"a": list(range(100)), "b": pa.array(range(1000, 1100), pa.int64())})
+    content = footers.parquet(table, write_page_checksum=True, row_group_size=50)
+    place = content.index((1070).to_bytes(8, "little"))
+    path = tmp_path / "x.parquet"
+    path.write_bytes(content[:place] + b"\xff" + content[place + 1 :])
+    with pytest.raises(UnreadableError, match=r"column b, row group 1: broken Parquet: .*CRC") as caught:
+        arrow_digest.logical_hash(path)
+    assert (caught.value.rule, caught.value.column) == ("corrupt", ("b",))
+
+
+def test_a_name_that_is_not_utf_8_is_blamed_as_a_name(tmp_path):
+    content = footers.parquet(pa.table({"name": [1]}))
+    path = tmp_path / "x.parquet"
+    path.write_bytes(content.replace(b"name", b"n\xffme"))
+    with pytest.raises(arrow_digest.ArrowDigestError, match="UTF-8"):
+        arrow_digest.logical_hash(path)
+
+
+def test_a_summary_of_other_files_is_sound_and_no_records(tmp_path):
+    table = pa.table({"a": [1, 2, 3]})
+    collected = []
+    pq.write_table(table, tmp_path / "part.parquet", metadata_collector=collected)
+    collected[0].set_file_path("part.parquet")
+    pq.write_metadata(table.schema, tmp_path / "_metadata", metadata_collector=collected)
+    with pytest.raises(UnreadableError, match="a summary of other Parquet files") as caught:
+        arrow_digest.logical_hash(tmp_path / "_metadata")
+    assert (caught.value.rule, caught.value.is_sound) == ("summary", True)
+
+
+def test_columns_of_two_names_and_names_with_dots_are_read_as_they_lie_there(tmp_path):
+    text = pa.array(["x", "y", "x", None] * 100)
+    table = pa.Table.from_arrays([text, pa.array(range(400)), text], ["a.b", "c", "c"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert arrow_digest.logical_hash(tmp_path / "x.parquet") == arrow_digest.logical_hash(table)

@@ -91,6 +91,26 @@ def test_one_row_group_is_never_held_whatever_its_size(shape, tmp_path):
     assert peaks[1] < peaks[0] + SLACK
 
 
+CELL = 140 * MIB
+
+LARGE_CELLS = {
+    "flat": lambda cell: cell,
+    "structs": lambda cell: pa.StructArray.from_arrays([cell], ["t"]),
+    "lists": lambda cell: pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), cell),
+}
+
+
+@pytest.mark.parametrize("shape", LARGE_CELLS)
+def test_cells_of_any_size_are_read_a_row_at_a_time(shape, tmp_path):
+    """Sixteen of them are more than the offsets of one Arrow array reach."""
+    row = LARGE_CELLS[shape](pa.array([bytes(CELL)], pa.binary()))
+    path = tmp_path / "large.parquet"
+    pq.write_table(pa.table({"c": pa.chunked_array([row] * 16)}), path, compression="zstd", use_dictionary=False)
+    result, peak = measured(path)
+    assert result.startswith("f92")
+    assert peak < 1024 * MIB
+
+
 def test_batches_of_a_stream_are_held_one_at_a_time(tmp_path):
     batch = pa.record_batch({"s": binary(4096, 1000)})
     peaks = []
