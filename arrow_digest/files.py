@@ -12,6 +12,7 @@ from typing import IO
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
+from _arrow_io.remote import path_text
 from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.columns import thread_count
 from arrow_digest.errors import ArrowDigestError, WorkerError
@@ -91,7 +92,7 @@ def hash_file(
     chosen = digest_function(function)
     if executor is not None:
         return hash_shared(
-            os.fsdecode(path), executor, function, thread_count(threads or 1), validity, progress, int96_unit
+            path_text(path), executor, function, thread_count(threads or 1), validity, progress, int96_unit
         )
     count = thread_count(threads)
     with open_path(path, int96_unit=int96_unit) as opened:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from _arrow_io.faults import unreadable
-from _arrow_io.remote import child_uri, is_uri
+from _arrow_io.remote import child_uri, is_uri, path_text
 from arrow_digest.errors import UnreadableError
 
 __all__ = [
@@ -34,7 +34,7 @@ def path_names(paths: Iterable[str | os.PathLike[str]], what: str) -> list[str]:
     """
     if isinstance(paths, (str, bytes, bytearray, os.PathLike)):
         raise TypeError(f"{what}: expected several paths, found one {type(paths).__name__}: put it into a list")
-    return [os.fsdecode(path) for path in paths]
+    return [path_text(path) for path in paths]
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:

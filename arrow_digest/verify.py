@@ -15,6 +15,7 @@ from typing import Any
 from _arrow_io.formats import count_rows
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
+from _arrow_io.remote import path_text
 from arrow_digest.arrow0 import ColumnDigest, digest_source
 from arrow_digest.columns import thread_count
 from arrow_digest.differences import ColumnChange, ambiguous, column_changes, describe_changes
@@ -229,7 +230,7 @@ def verify_file(
         int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
             1677 or after 2262 are among them. A value that does not fit is an error.
     """
-    name = os.fsdecode(path)
+    name = path_text(path)
     count = thread_count(threads)
     try:
         with open_path(path, int96_unit=int96_unit) as opened:

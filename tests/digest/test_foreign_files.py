@@ -209,6 +209,8 @@ def test_a_sound_file_that_pyarrow_does_not_read_is_not_called_broken(kind, tmp_
     for command in (["hash"], ["explain"], ["diff", "f"]):
         result = arrow_digest_command(*command, "f", cwd=tmp_path)
         assert (result.returncode, b"broken" in result.stderr, result.stderr.count(b"\n")) == (2, False, 1)
+    result = arrow_digest_command("manifest", "-o", "-", ".", cwd=tmp_path)
+    assert (result.returncode, b'"f"' in result.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("name", ["_metadata", "_common_metadata"])

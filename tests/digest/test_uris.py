@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,11 @@ def test_a_path_object_is_a_local_file_whatever_its_name(tmp_path, monkeypatch):
     assert logical_hash(Odd()) == logical_hash(TABLE)
     assert logical_hash(Path("memory://f")) == logical_hash(TABLE)
     assert not is_uri(path_text(Odd()))
+    physical = physical_hash(Odd())
+    assert verify(Odd(), physical=physical).status is Status.IDENTICAL
+    assert next(hash_files([Odd()])).physical == physical
+    with ThreadPoolExecutor(1) as executor:
+        assert hash_file(Odd(), executor=executor).physical == physical
 
 
 @given(st.lists(st.text("aZ0 #?%:+&=;@~é\n\\\"'<>[]{}|^`\udce9", min_size=1), min_size=1, max_size=3))
