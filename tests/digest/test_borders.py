@@ -13,10 +13,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from arrow_digest import Manifest, Multihash, MultihashError, UnreadableError, hash_file, logical_hash
+from arrow_digest import (
+    Manifest,
+    Multihash,
+    MultihashError,
+    RecordDigest,
+    UnreadableError,
+    UnsupportedTypeError,
+    hash_file,
+    logical_hash,
+)
+from arrow_digest.differences import may_hide_a_difference
 from arrow_digest.folder import escapes
 from arrow_digest.lists import parse_hash
 from arrow_digest.recorded import parse_facts
+from arrow_digest.retyping import is_earlier_type
+from arrow_digest.schema import flatten
 from helpers import child
 from helpers.files import feather
 
@@ -181,3 +193,67 @@ result = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 """
     )
     assert found == 0
+
+
+# --- Rules of columns -------------------------------------------------------------------------------------------------
+
+
+def digest_of(array, **options):
+    (found,) = digest_columns(pa.table({"c": array}), **options)
+    return found
+
+
+def digest_columns(table, **options):
+    digest = RecordDigest(table.schema, **options)
+    digest.update(table)
+    return digest.columns()
+
+
+def test_whether_columns_may_hide_a_difference_does_not_depend_on_which_is_first():
+    items = pa.list_(pa.field("item", pa.int8(), nullable=False))
+    columns = {
+        "values": digest_of(pa.array([1, 2], pa.int8())),
+        "nulls": digest_of(pa.array([1, None], pa.int8())),
+        "nulls, told": digest_of(pa.array([1, None], pa.int8()), validity=True),
+        "nulls elsewhere, told": digest_of(pa.array([None, 1], pa.int8()), validity=True),
+        "lists": digest_of(pa.array([[1], []], items)),
+        "lists of nullable items": digest_of(pa.array([[1], []], pa.list_(pa.int8()))),
+        "bools": digest_of(pa.array([True, None])),
+    }
+    may_hide = {
+        (a, b): may_hide_a_difference(columns[a], columns[b]) for a in columns for b in columns if "bools" not in (a, b)
+    }
+    assert all(may_hide[a, b] == may_hide[b, a] for a, b in may_hide)
+    assert not may_hide["values", "values"]
+    assert may_hide["values", "nulls"]
+    assert may_hide["lists", "lists of nullable items"]
+    assert not may_hide["lists", "lists"]
+    assert not may_hide["nulls, told", "nulls, told"]
+    assert may_hide["nulls, told", "nulls elsewhere, told"]
+    assert not may_hide_a_difference(columns["bools"], columns["bools"])
+
+
+def in_structs(depth):
+    data_type = pa.int8()
+    for _ in range(depth):
+        data_type = pa.struct([("x", data_type)])
+    return pa.schema([("c", data_type)])
+
+
+def test_as_many_structs_as_a_type_may_have_hash_and_no_more():
+    (leaf,) = flatten(in_structs(127)).leaves
+    assert len(leaf.path) == 128  # 127 structs and what is in them
+    for depth in (128, 129, 500):
+        with pytest.raises(UnsupportedTypeError) as raised:
+            flatten(in_structs(depth))
+        assert raised.value.rule == "depth"
+
+
+@pytest.mark.parametrize("precision", range(1, 39))
+def test_a_decimal_was_a_narrower_one_only_where_its_precision_fits(precision):
+    found = pa.decimal128(precision, 2)
+    for narrow, most in ((pa.decimal32, 9), (pa.decimal64, 18)):
+        for other in range(1, most + 1):
+            is_same = other == precision
+            assert is_earlier_type(narrow(other, 2), found) == is_same
+            assert not is_earlier_type(narrow(other, 1), found)
