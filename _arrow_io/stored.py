@@ -102,13 +102,14 @@ def _restored_leaf(array: Any, target: Any, path: tuple[str, ...], row_of: _RowO
         try:
             return array.cast(target)
         except pa.ArrowInvalid:
-            slot, value = _first_outside(array, np.iinfo(target.to_pandas_dtype()))
+            slot, value = _first_outside(array, target)
         reason = f"broken Parquet: {value} in a column that is annotated as {target}"
         raise _Misfit(path, row_of(slot), "corrupt", reason)
     raise _Misfit(path, row_of(0), "corrupt", f"broken Parquet: {array.type} is stored where {target} is described")
 
 
-def _first_outside(array: Any, limits: Any) -> tuple[int, int]:
+def _first_outside(array: Any, target: Any) -> tuple[int, int]:
+    limits = np.iinfo(f"{'i' if pt.is_signed_integer(target) else 'u'}{target.bit_width // 8}")
     stored = array.fill_null(0).to_numpy(zero_copy_only=False)
     slot = int(np.argmax((stored < limits.min) | (stored > limits.max)))
     return slot, int(stored[slot])
