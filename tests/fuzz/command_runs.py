@@ -215,6 +215,7 @@ def _refusal(command: Command, case: Case, result: Result) -> str:
     is_taken = {
         **dict.fromkeys(("hash", "explain", "diff"), has_records),
         **dict.fromkeys(("inspect", "validate"), form == "Kiln columns"),
+        "manifest": form != "manifests",  # of the project's own there is nothing to record
         "export": False,  # of what has one column of tensors; others are refused
         "import": form == "tensor files",
     }
