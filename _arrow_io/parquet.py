@@ -216,8 +216,8 @@ def _decoded_bytes(leaf: Leaf) -> int:
 def _decoded_size(array: Any) -> int:
     """Return what an array takes, without dictionaries: those are as large for fewer rows."""
     if pt.is_dictionary(array.type):
-        return int(array.indices.nbytes)
-    return int(array.nbytes)
+        return int(array.indices.get_total_buffer_size())
+    return int(array.get_total_buffer_size())  # pyarrow 22 knows no `nbytes` of views
 
 
 class _Reader:
