@@ -10,7 +10,6 @@ from __future__ import annotations
 import concurrent.futures.thread  # noqa: F401
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if sys.byteorder != "little":
@@ -20,10 +19,10 @@ if sys.byteorder != "little":
     raise PlatformError("byte_order", "arrow_digest runs on little-endian machines, and this one is big-endian")
 
 if TYPE_CHECKING:
-    from arrow_digest.active import Kernels, kernels
-    from arrow_digest.arrow0 import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
-    from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff
-    from arrow_digest.differences import ColumnChange
+    from arrow_digest.comparing.column_changes import ColumnChange
+    from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
+    from arrow_digest.comparing.explain import ColumnExplanation, Explanation, explain
+    from arrow_digest.comparing.verify import FileFacts, Status, Verification, verify
     from arrow_digest.errors import (
         ArrowDigestError,
         DigestStateError,
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
         UnsupportedTypeError,
         WorkerError,
     )
-    from arrow_digest.explain import ColumnExplanation, Explanation, explain
-    from arrow_digest.files import FileFailure, FileHash, hash_file, hash_files, physical_hash
-    from arrow_digest.manifest import Manifest, ManifestEntry
+    from arrow_digest.files.hashing import FileFailure, FileHash, hash_file, hash_files, physical_hash
+    from arrow_digest.manifests.manifest import Manifest, ManifestEntry
     from arrow_digest.multihash import Multihash
-    from arrow_digest.verify import FileFacts, Status, Verification, verify
+    from arrow_digest.native.choice import Kernels, kernels
+    from arrow_digest.rules.records import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
 
 __all__ = [
     "NO_ROW",
@@ -88,45 +87,45 @@ __all__ = [
 ]
 
 _MODULES = {
-    "NO_ROW": "diff",
-    "ArrayDigest": "arrow0",
+    "NO_ROW": "comparing.diff",
+    "ArrayDigest": "rules.records",
     "ArrowDigestError": "errors",
-    "ColumnChange": "differences",
-    "ColumnDifference": "diff",
-    "ColumnDigest": "arrow0",
-    "ColumnExplanation": "explain",
-    "Difference": "diff",
+    "ColumnChange": "comparing.column_changes",
+    "ColumnDifference": "comparing.diff",
+    "ColumnDigest": "rules.records",
+    "ColumnExplanation": "comparing.explain",
+    "Difference": "comparing.diff",
     "DigestStateError": "errors",
     "ExpectationError": "errors",
-    "Explanation": "explain",
-    "FileFacts": "verify",
-    "FileFailure": "files",
-    "FileHash": "files",
+    "Explanation": "comparing.explain",
+    "FileFacts": "comparing.verify",
+    "FileFailure": "files.hashing",
+    "FileHash": "files.hashing",
     "InvalidArrayError": "errors",
-    "Kernels": "active",
-    "Manifest": "manifest",
-    "ManifestEntry": "manifest",
+    "Kernels": "native.choice",
+    "Manifest": "manifests.manifest",
+    "ManifestEntry": "manifests.manifest",
     "ManifestError": "errors",
     "Multihash": "multihash",
     "MultihashError": "errors",
     "PlatformError": "errors",
-    "RecordDigest": "arrow0",
+    "RecordDigest": "rules.records",
     "SchemaMismatchError": "errors",
-    "Status": "verify",
+    "Status": "comparing.verify",
     "UnknownFunctionError": "errors",
     "UnknownUnitError": "errors",
     "UnreadableError": "errors",
     "UnsupportedTypeError": "errors",
-    "Verification": "verify",
+    "Verification": "comparing.verify",
     "WorkerError": "errors",
-    "diff": "diff",
-    "explain": "explain",
-    "hash_file": "files",
-    "hash_files": "files",
-    "kernels": "active",
-    "logical_hash": "arrow0",
-    "physical_hash": "files",
-    "verify": "verify",
+    "diff": "comparing.diff",
+    "explain": "comparing.explain",
+    "hash_file": "files.hashing",
+    "hash_files": "files.hashing",
+    "kernels": "native.choice",
+    "logical_hash": "rules.records",
+    "physical_hash": "files.hashing",
+    "verify": "comparing.verify",
 }
 
 
@@ -140,14 +139,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """This package: functions are not hidden by the modules of their names, which Python would set in their place."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _MODULES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -20,7 +20,7 @@ def assert_same_records() -> Callable[[Any, Any], None]:
     def check(a: Any, b: Any) -> None:
         __tracebackhide__ = True
         # Not before a test needs it: pytest imports this module at every start, in every project.
-        from arrow_digest.diff import diff
+        from arrow_digest.comparing.diff import diff
 
         found = diff(a, b)
         if not found.equal:

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import columns as columns_module
-from arrow_digest.active import Kernels
-from arrow_digest.encode import portable
-from arrow_digest.schema import encode_type, flatten
-from arrow_digest.structure import describe_leaf
+from arrow_digest.arrays.describe import describe_leaf
+from arrow_digest.arrays.schema import encode_type, flatten
+from arrow_digest.native.choice import Kernels
+from arrow_digest.rules.arrow0 import leaves as columns_module
+from arrow_digest.rules.arrow0 import portable
 
 pytestmark = pytest.mark.skipif(ad.kernels().name != "native", reason="the native kernels are not active")
 

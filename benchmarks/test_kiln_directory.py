@@ -15,7 +15,7 @@ import pytest
 from safetensors.numpy import load, save
 
 import kiln_arrow
-from kiln_arrow.decoder import _REMEMBERED
+from kiln_arrow.canonical.decoder import _REMEMBERED
 
 MIB = 1 << 20
 # Bytes of each payload, and how many there are.

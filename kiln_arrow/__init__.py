@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from kiln_arrow.arrays import Opaque, Tensor
-from kiln_arrow.columns import iter_tensors, to_numpy, validate_column
-from kiln_arrow.creation import array, from_numpy
-from kiln_arrow.directory import Directory, decode, encode, encode_into, encoded_size, validate
-from kiln_arrow.dtypes import DTYPES, DType
+from kiln_arrow.canonical.arrays import Opaque, Tensor
+from kiln_arrow.canonical.directory import Directory, decode, encode, encode_into, encoded_size, validate
+from kiln_arrow.canonical.dtypes import DTYPES, DType
+from kiln_arrow.canonical.frame import frame, unframe
+from kiln_arrow.canonical.frozen import freeze, thaw
+from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, parse_type, schema_hash
+from kiln_arrow.columns.extension_types import (
+    FrameArray,
+    FrameScalar,
+    FrameType,
+    TensorsArray,
+    TensorsScalar,
+    TensorsType,
+)
+from kiln_arrow.columns.from_structs import from_structs
+from kiln_arrow.columns.from_tensors import array, from_numpy
+from kiln_arrow.columns.plain_storage import from_storage, to_storage
+from kiln_arrow.columns.registration import register, register_on_import, unregister
+from kiln_arrow.columns.to_numpy import iter_tensors, to_numpy, validate_column
+from kiln_arrow.columns.to_structs import to_structs
 from kiln_arrow.errors import COLUMN_RULES, RULES, KilnDtypeError, KilnEOFError, KilnError, KilnSchemaError
-from kiln_arrow.extension import FrameArray, FrameScalar, FrameType, TensorsArray, TensorsScalar, TensorsType
-from kiln_arrow.frame import frame, unframe
-from kiln_arrow.frozen import freeze, thaw
-from kiln_arrow.parquet import write_table
-from kiln_arrow.registration import register, register_on_import, unregister
-from kiln_arrow.storage import from_storage, to_storage
-from kiln_arrow.structs import from_structs
-from kiln_arrow.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, parse_type, schema_hash
-from kiln_arrow.unframing import to_structs
+from kiln_arrow.files.parquet import write_table
 
 __all__ = [
     "COLUMN_RULES",

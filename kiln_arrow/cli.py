@@ -14,18 +14,18 @@ import pyarrow as pa
 
 from _arrow_io.errors import UnreadableError
 from _arrow_io.terminal import EXIT_OK, path_argument, printable, run, say, show, write
-from kiln_arrow.arrays import Opaque
-from kiln_arrow.cells import Leaf, bad_cells, leaves
-from kiln_arrow.creation import array
-from kiln_arrow.directory import Directory, decode
-from kiln_arrow.dtypes import from_numpy
+from kiln_arrow.canonical.arrays import Opaque
+from kiln_arrow.canonical.directory import Directory, decode
+from kiln_arrow.canonical.dtypes import from_numpy
+from kiln_arrow.canonical.frame import form_of
+from kiln_arrow.columns.cells import Leaf, bad_cells, leaves
+from kiln_arrow.columns.extension_types import FRAME, TENSORS, TensorsType
+from kiln_arrow.columns.from_tensors import array
 from kiln_arrow.errors import KilnError, shown
-from kiln_arrow.exchange import FORMATS, ExchangeError, read_tensors, write_tensors
-from kiln_arrow.extension import FRAME, TENSORS, TensorsType
-from kiln_arrow.files import Batch, ColumnError, Opened, opened
-from kiln_arrow.frame import form_of
-from kiln_arrow.parquet import write_tables
-from kiln_arrow.whole_files import whole_file
+from kiln_arrow.files.other_formats import FORMATS, ExchangeError, read_tensors, write_tensors
+from kiln_arrow.files.parquet import write_tables
+from kiln_arrow.files.reading import Batch, ColumnError, Opened, opened
+from kiln_arrow.files.whole_files import whole_file
 
 __all__ = ["main"]
 

@@ -167,7 +167,7 @@ def test_links_between_pages_lead_somewhere(page):
         assert not anchor or anchor in anchors(found.resolve().relative_to(ROOT)), f"{page}: {target}"
 
 
-def test_contributing_shows_every_module_of_the_layers_from_the_lowest_up():
+def test_contributing_shows_every_room_and_module_of_the_layers_from_the_lowest_up():
     contracts = re.findall(r"layers = \[\n(.*?)\n\]", text_of("pyproject.toml"), re.DOTALL)
     tables = re.findall(r"^\| (\w+), lowest layer first.*?\n\n", text_of("CONTRIBUTING.md"), re.MULTILINE | re.DOTALL)
     assert tables == ["_arrow_io", "arrow_digest", "kiln_arrow"]
@@ -175,8 +175,12 @@ def test_contributing_shows_every_module_of_the_layers_from_the_lowest_up():
     for package, table, contract in zip(tables, shown, contracts, strict=True):
         layers = [re.findall(rf"{package}\.(\w+)", line) for line in reversed(contract.splitlines())]
         height = {module: number for number, modules in enumerate(layers) for module in modules}
-        modules = [
-            name for row in re.findall(r"^\|(.*?)\|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
-        ]
-        assert sorted(modules) == sorted(height)
-        assert [height[module] for module in modules] == sorted(height.values())
+        rows = re.findall(r"^\|([^|]*`[^|]*)\|([^|]*)\|$", table, re.MULTILINE)
+        rooms = [name for row, _ in rows for name in re.findall(r"`(\w+)`", row)]
+        assert sorted(rooms) == sorted(height)
+        assert [height[room] for room in rooms] == sorted(height.values())
+        for row, text in rows:
+            for room in re.findall(r"`(\w+)`", row):
+                folder = ROOT / package / room
+                modules = {path.stem for path in folder.glob("*.py")} - {"__init__"} if folder.is_dir() else set()
+                assert not folder.is_dir() or set(re.findall(r"`(\w+)`", text)) == modules, f"{package}/{room}"

@@ -21,11 +21,11 @@ from arrow_digest.cli.terminal import (
     write_json,
     write_verification,
 )
+from arrow_digest.comparing.verify import Status
 from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, UnreadableError
-from arrow_digest.folder import absolute
-from arrow_digest.manifest import Manifest
-from arrow_digest.recorded import verification_json
-from arrow_digest.verify import Status
+from arrow_digest.files.folder import absolute
+from arrow_digest.manifests.manifest import Manifest
+from arrow_digest.manifests.recorded import verification_json
 
 
 @click.command(name="check")

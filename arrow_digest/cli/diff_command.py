@@ -18,7 +18,7 @@ from arrow_digest.cli.terminal import (
     write,
     write_json,
 )
-from arrow_digest.diff import NO_ROW, ColumnDifference, Difference, diff
+from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
 from arrow_digest.errors import ArrowDigestError
 
 

@@ -18,8 +18,8 @@ from arrow_digest.cli.terminal import (
     write,
     write_json,
 )
+from arrow_digest.comparing.explain import Explanation, explain
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
-from arrow_digest.explain import Explanation, explain
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
 
 

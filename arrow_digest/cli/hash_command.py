@@ -11,7 +11,6 @@ import click
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile
 from _arrow_io.terminal import standard_input
-from arrow_digest.arrow0 import RecordDigest
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_OK,
@@ -26,11 +25,12 @@ from arrow_digest.cli.terminal import (
     write_json,
 )
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
-from arrow_digest.files import digest_file, digest_stream, hash_file, physical_hash
+from arrow_digest.files.hashing import digest_file, digest_stream, hash_file, physical_hash
+from arrow_digest.files.passes import Progress
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
+from arrow_digest.manifests.recorded import column_json
 from arrow_digest.multihash import BASES, Multihash
-from arrow_digest.passes import Progress
-from arrow_digest.recorded import column_json
+from arrow_digest.rules.records import RecordDigest
 
 
 @click.command(name="hash")

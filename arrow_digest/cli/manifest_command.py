@@ -26,7 +26,7 @@ from arrow_digest.cli.terminal import (
 )
 from arrow_digest.errors import ArrowDigestError, ManifestError
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
-from arrow_digest.manifest import Manifest, require_replaceable
+from arrow_digest.manifests.manifest import Manifest, require_replaceable
 
 
 @click.command(name="manifest")

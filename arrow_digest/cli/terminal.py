@@ -15,10 +15,10 @@ import click
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.terminal import EXIT_BAD_INPUT, EXIT_OK, STANDARD_INPUT, path_argument, printable, show, write
 from _arrow_io.terminal import say as say_as
+from arrow_digest.comparing.verify import Status, Verification
 from arrow_digest.errors import UnknownFunctionError
+from arrow_digest.files.passes import Progress
 from arrow_digest.functions import digest_function
-from arrow_digest.passes import Progress
-from arrow_digest.verify import Status, Verification
 
 __all__ = [
     "EXIT_BAD_INPUT",

@@ -13,11 +13,11 @@ from arrow_digest.cli.terminal import (
     write_json,
     write_verification,
 )
+from arrow_digest.comparing.verify import expected_hash, verify
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
-from arrow_digest.lists import hash_code, parse_hash
+from arrow_digest.manifests.lists import hash_code, parse_hash
+from arrow_digest.manifests.recorded import verification_json
 from arrow_digest.multihash import Multihash
-from arrow_digest.recorded import verification_json
-from arrow_digest.verify import expected_hash, verify
 
 
 @click.command(name="verify")

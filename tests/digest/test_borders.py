@@ -23,12 +23,12 @@ from arrow_digest import (
     hash_file,
     logical_hash,
 )
-from arrow_digest.differences import may_hide_a_difference
-from arrow_digest.folder import escapes
-from arrow_digest.lists import parse_hash
-from arrow_digest.recorded import parse_facts
-from arrow_digest.retyping import is_earlier_type
-from arrow_digest.schema import flatten
+from arrow_digest.comparing.column_changes import may_hide_a_difference
+from arrow_digest.files.folder import escapes
+from arrow_digest.manifests.lists import parse_hash
+from arrow_digest.manifests.recorded import parse_facts
+from arrow_digest.comparing.round_trips import is_earlier_type
+from arrow_digest.arrays.schema import flatten
 from helpers import child
 from helpers.files import feather
 
@@ -180,7 +180,7 @@ def test_a_pool_whose_threads_all_run_starts_others_in_a_forked_process():
     found = child.run(
         """
 import os, signal, threading, warnings
-from arrow_digest.columns import LeafPool
+from arrow_digest.rules.arrow0.leaves import LeafPool
 warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
 pool = LeafPool(2)
 together = threading.Barrier(2)

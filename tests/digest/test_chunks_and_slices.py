@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import chunks, joinable
-from arrow_digest.encode import portable
+from arrow_digest.arrays import batches as chunks
+from arrow_digest.arrays import joinable
+from arrow_digest.rules.arrow0 import portable
 from helpers import child
 from helpers.files import ipc_stream
 from helpers.records import column, parquet_takes, through_parquet

@@ -20,7 +20,7 @@ import pytest
 
 from _arrow_io.errors import UnreadableError as InnerError
 from arrow_digest import UnreadableError, logical_hash
-from arrow_digest.files import digest_stream
+from arrow_digest.files.hashing import digest_stream
 from helpers.command import arrow_digest_command, shell
 from helpers.files import ipc_stream, parquet, sample_table
 

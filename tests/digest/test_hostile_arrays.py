@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.structure import describe_leaf
+from arrow_digest.arrays.describe import describe_leaf
 from helpers import child, ipc_bytes
 from helpers.ipc_bytes import Stream
 

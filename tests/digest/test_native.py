@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arrow_digest as ad
-from arrow_digest import views as views_module
-from arrow_digest.encode import portable
-from arrow_digest.nodes import Bitmap, Column
-from arrow_digest.schema import flatten
-from arrow_digest.structure import describe, describe_leaf
+from arrow_digest.arrays import views as views_module
+from arrow_digest.arrays.describe import describe, describe_leaf
+from arrow_digest.arrays.nodes import Bitmap, Column
+from arrow_digest.arrays.schema import flatten
+from arrow_digest.rules.arrow0 import portable
 from helpers import child
 from helpers.raw_arrays import raw_array
 from helpers.strategies import arrays, leaf_types, tables
 
-native = pytest.importorskip("arrow_digest.encode.native", reason="installed without the C library")
+native = pytest.importorskip("arrow_digest.rules.arrow0.native", reason="installed without the C library")
 
 LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= native._lib.ad_max_lanes()]
 PIECES = (1, 256, 257, 5000, 1 << 16)

@@ -66,7 +66,7 @@ def test_the_plugin_costs_no_import_before_a_test_asks_for_it():
 def test_functions_are_not_hidden_by_the_modules_of_their_names():
     code = """
 import arrow_digest.verify, arrow_digest.diff
-from arrow_digest.explain import explain
+from arrow_digest.comparing.explain import explain
 import arrow_digest
 assert arrow_digest.explain is explain
 assert callable(arrow_digest.diff) and callable(arrow_digest.verify)

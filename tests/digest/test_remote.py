@@ -125,7 +125,7 @@ def test_a_file_on_a_web_server_hashes_like_one_on_disk(form, server, tmp_path):
 
 def test_columns_fetch_only_their_byte_ranges(server, tmp_path):
     from _arrow_io.opening import open_path
-    from arrow_digest.sources import read_records
+    from arrow_digest.reading.sources import read_records
 
     rng = np.random.default_rng(1)
     table = pa.table({f"c{i}": rng.integers(0, 1 << 60, 200_000) for i in range(8)})

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import arrow_digest.rereading
+import arrow_digest.files.rereading
 from _arrow_io.opening import InputFile, open_path
 from arrow_digest import Status, UnreadableError, hash_file, logical_hash, physical_hash, verify
-from arrow_digest.rereading import merge_marks, read_twice
+from arrow_digest.files.rereading import merge_marks, read_twice
 from helpers.files import FORMATS, feather, parquet
 
 ROWS = 60_000
@@ -30,12 +30,12 @@ PLAIN = {
 def kind(request, monkeypatch):
     """Whether a file is kept in memory, was not written to right now, or is read with digests of its blocks."""
     if request.param == "settled":
-        monkeypatch.setattr(arrow_digest.rereading, "_TICK_NANOSECONDS", -(1 << 62))
+        monkeypatch.setattr(arrow_digest.files.rereading, "_TICK_NANOSECONDS", -(1 << 62))
     else:
         monkeypatch.setattr(InputFile, "changed_at", lambda _: None)
     if request.param == "marked":
-        monkeypatch.setattr(arrow_digest.rereading, "_MOST_KEPT", -1)
-        monkeypatch.setattr(arrow_digest.rereading, "_RECENT_BYTES", 1 << 17)
+        monkeypatch.setattr(arrow_digest.files.rereading, "_MOST_KEPT", -1)
+        monkeypatch.setattr(arrow_digest.files.rereading, "_RECENT_BYTES", 1 << 17)
     return request.param
 
 
@@ -94,7 +94,7 @@ def test_workers_that_share_a_file_have_to_read_the_same_bytes(tmp_path, monkeyp
     path = tmp_path / "f"
     path.write_bytes(PLAIN["parquet"](BEFORE))
     after = PLAIN["parquet"](AFTER)
-    perform = arrow_digest.shared._perform
+    perform = arrow_digest.files.parts._perform
     tasks = []
 
     def change(task):
@@ -106,7 +106,7 @@ def test_workers_that_share_a_file_have_to_read_the_same_bytes(tmp_path, monkeyp
     with ThreadPoolExecutor(1) as executor:
         expected = hash_file(path)
         assert hash_file(path, executor=executor) == expected
-        monkeypatch.setattr(arrow_digest.shared, "_perform", change)
+        monkeypatch.setattr(arrow_digest.files.parts, "_perform", change)
         with pytest.raises(UnreadableError) as caught:
             hash_file(path, executor=executor)
     assert caught.value.rule == "changed"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from arrow_digest import FileFacts, Manifest, Status, diff, hash_file, verify
-from arrow_digest.verify import verify_file
+from arrow_digest.comparing.verify import verify_file
 from helpers.files import ipc_file, parquet
 
 STAMPS = [0, 1_000_000, None, -5]

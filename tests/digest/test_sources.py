@@ -21,8 +21,8 @@ from _arrow_io import opening
 from _arrow_io.opening import guarding
 from _arrow_io.threads import read_ahead
 from arrow_digest import ArrowDigestError, UnreadableError, hash_file, logical_hash, physical_hash
-from arrow_digest.files import digest_file
-from arrow_digest.sources import open_source, read_records
+from arrow_digest.files.hashing import digest_file
+from arrow_digest.reading.sources import open_source, read_records
 from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()

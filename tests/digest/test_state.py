@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import columns as columns_module
-from arrow_digest.active import Kernels
-from arrow_digest.encode import portable
+from arrow_digest.native.choice import Kernels
+from arrow_digest.rules.arrow0 import leaves as columns_module
+from arrow_digest.rules.arrow0 import portable
 from helpers import child
 
 SCHEMA = pa.schema([("a", pa.int64()), ("s", pa.string())])

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import chunks, joinable
-from arrow_digest.schema import encode_type
+from arrow_digest.arrays import batches as chunks
+from arrow_digest.arrays import joinable
+from arrow_digest.arrays.schema import encode_type
 from helpers import child, ipc_bytes
 from helpers.ipc_bytes import Stream
 from helpers.layouts import recast
@@ -303,7 +304,7 @@ def test_a_broken_view_among_tiny_chunks_does_not_become_a_sound_one(buffer, sta
 )
 def test_a_broken_chunk_is_refused_where_a_piece_ends_inside_it(name, damaged_files):
     code = """
-import arrow_digest.chunks as chunks
+import arrow_digest.arrays.batches as chunks
 chunks._PIECE_ROWS = 2
 batch = pyarrow.ipc.open_stream(open(argument, "rb")).read_next_batch()
 result = outcome(lambda: arrow_digest.logical_hash(pyarrow.Table.from_batches([batch] * 50)))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest import arrow0
+from arrow_digest.rules import records as arrow0
 from helpers import child
 
 SCHEMA = pa.schema([("a", pa.int64()), ("s", pa.string())])

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from arrow_digest import SchemaMismatchError
-from arrow_digest.schema import MAX_NESTING, flatten, nullability, parse_type
+from arrow_digest.arrays.schema import MAX_NESTING, flatten, nullability, parse_type
 
 PLAIN = [
     *(pa.null(), pa.bool_(), pa.string(), pa.binary(), pa.float16(), pa.float32(), pa.float64()),

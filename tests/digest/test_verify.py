@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import _arrow_io.opening
-import arrow_digest.passes
-import arrow_digest.rereading
+import arrow_digest.files.passes
+import arrow_digest.files.rereading
 from arrow_digest import (
     ArrowDigestError,
     ExpectationError,
@@ -28,7 +28,7 @@ from arrow_digest import (
     physical_hash,
     verify,
 )
-from arrow_digest.verify import FileFacts, verify_file
+from arrow_digest.comparing.verify import FileFacts, verify_file
 from helpers.command import arrow_digest_command
 from helpers.files import ipc_file, ipc_stream, parquet, sample_table
 
@@ -49,7 +49,7 @@ def facts(path):
 
 def test_equal_bytes_are_identical_and_the_records_are_not_hashed(path, monkeypatch):
     physical, logical = physical_hash(path), logical_hash(path)
-    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_records", None)
+    monkeypatch.setattr(sys.modules["arrow_digest.comparing.verify"], "digest_records", None)
     other = logical_hash(pa.table({"another": [1]}))
     for expected in (logical, other):
         result = verify(path, physical=physical, logical=expected)
@@ -96,7 +96,7 @@ def test_another_length_does_not_fail_a_logical_comparison(path):
 
 def test_a_length_that_differs_settles_the_physical_question_without_reading(path, monkeypatch):
     expected = physical_hash(path)
-    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_bytes", None)
+    monkeypatch.setattr(sys.modules["arrow_digest.comparing.verify"], "digest_bytes", None)
     result = verify(path, physical=expected, byte_length=1)
     assert result.status is Status.DIFFERENT
     assert result.found.byte_length == path.stat().st_size
@@ -295,22 +295,22 @@ def test_a_file_whose_bytes_differ_and_that_cannot_be_read_here_is_unreadable(tm
     result = verify_file(tmp_path / "encrypted", facts)
     assert (result.status, result.error.rule) == (Status.UNREADABLE, "encrypted")
     assert "the bytes differ" in str(result)
-    step = arrow_digest.passes.digest_records
+    step = arrow_digest.files.passes.digest_records
 
     def failing(*arguments):
         raise UnreadableError("f", "io", "the disk is gone")
 
     (tmp_path / "f").write_bytes(parquet(TABLE, compression="gzip"))
-    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_records", failing)
+    monkeypatch.setattr(sys.modules["arrow_digest.comparing.verify"], "digest_records", failing)
     result = verify_file(tmp_path / "f", facts)
     assert (result.status, result.error.rule) == (Status.UNREADABLE, "io")
-    monkeypatch.setattr(sys.modules["arrow_digest.verify"], "digest_records", step)
+    monkeypatch.setattr(sys.modules["arrow_digest.comparing.verify"], "digest_records", step)
     assert verify_file(tmp_path / "f", facts).status is Status.EQUIVALENT
 
 
 def test_a_failure_of_the_disk_in_the_second_reading_is_no_difference(tmp_path, facts, monkeypatch):
     (tmp_path / "f").write_bytes(parquet(TABLE, compression="gzip"))
-    fetch, calls = arrow_digest.rereading._Blocks._fetch, []
+    fetch, calls = arrow_digest.files.rereading._Blocks._fetch, []
 
     def fail(self, start, size):
         calls.append(start)
@@ -324,11 +324,11 @@ def test_a_failure_of_the_disk_in_the_second_reading_is_no_difference(tmp_path, 
         def seek(self, offset):
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(arrow_digest.rereading, "_MOST_KEPT", -1)
-    monkeypatch.setattr(arrow_digest.rereading, "_LEAST_BLOCK", 64)
-    monkeypatch.setattr(arrow_digest.rereading, "_RECENT_BYTES", 0)
+    monkeypatch.setattr(arrow_digest.files.rereading, "_MOST_KEPT", -1)
+    monkeypatch.setattr(arrow_digest.files.rereading, "_LEAST_BLOCK", 64)
+    monkeypatch.setattr(arrow_digest.files.rereading, "_RECENT_BYTES", 0)
     monkeypatch.setattr(_arrow_io.opening.InputFile, "changed_at", lambda _: None)
-    monkeypatch.setattr(arrow_digest.rereading._Blocks, "_fetch", fail)
+    monkeypatch.setattr(arrow_digest.files.rereading._Blocks, "_fetch", fail)
     result = verify_file(tmp_path / "f", facts)
     assert (result.status, result.error.rule) == (Status.UNREADABLE, "io")
 

@@ -21,11 +21,11 @@ import pytest
 
 import arrow_digest as ad
 import kiln_arrow
-from arrow_digest.schema import encode_type
+from arrow_digest.arrays.schema import encode_type
 from digest import test_golden_data as golden_data
 from helpers import files, ipc_bytes, kiln_model, spec_model
 from kiln import test_second_opinion as second_opinion
-from kiln_arrow.typetext import tokens as tokens_of
+from kiln_arrow.canonical.typetext import tokens as tokens_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -498,7 +498,7 @@ def test_rows_may_have_eight_dims_and_lie_in_any_order_of_bytes_and_strides():
 @pytest.mark.parametrize("limit", [0, 1, 320 * 2, 320 * 3 - 1])
 def test_a_column_that_one_chunk_cannot_hold_has_several(limit, monkeypatch):
     limit = max(limit, 320)
-    monkeypatch.setattr("kiln_arrow.building.LIMIT", limit)
+    monkeypatch.setattr("kiln_arrow.columns.storage_arrays.LIMIT", limit)
     source = np.arange(15).reshape(5, 3)
     mask = np.array([0, 0, 1, 0, 0], bool)
     for column in (
@@ -519,7 +519,7 @@ def test_a_column_that_one_chunk_cannot_hold_has_several(limit, monkeypatch):
 
 
 def test_a_cell_that_no_chunk_can_hold_is_refused(monkeypatch):
-    monkeypatch.setattr("kiln_arrow.building.LIMIT", 300)
+    monkeypatch.setattr("kiln_arrow.columns.storage_arrays.LIMIT", 300)
     for storage in (pa.binary(), pa.binary_view()):
         with pytest.raises(KilnError) as caught:
             kiln_arrow.array([{}, {"x": np.arange(3)}], type=TensorsType(storage))

@@ -105,7 +105,7 @@ def test_what_is_asked_for_other_columns_and_for_cells_by_name_holds():
 
 @pytest.mark.parametrize(("bytes_", "groups"), [(320 * 2 + 40, [2, 2, 1]), (1, [1] * 5), (1 << 20, [5])])
 def test_row_groups_are_cut_by_bytes(bytes_, groups, monkeypatch):
-    monkeypatch.setattr("kiln_arrow.parquet.ROW_GROUP_BYTES", bytes_)
+    monkeypatch.setattr("kiln_arrow.files.parquet.ROW_GROUP_BYTES", bytes_)
     table = pa.table({"c": kiln_arrow.from_numpy({"x": np.zeros((5, 3))}), "n": range(5)})
     file = written(table)
     metadata = pq.ParquetFile(file).metadata
@@ -154,7 +154,7 @@ def test_pages_are_as_large_as_row_groups_where_large_cells_are_nearly_all(
 
 
 def test_a_cell_that_parquet_cannot_hold_is_refused_before_anything_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("kiln_arrow.parquet.LIMIT", 100)
+    monkeypatch.setattr("kiln_arrow.files.parquet.LIMIT", 100)
     cells = kiln_arrow.array([{}, {}, {"x": np.arange(3)}])
     table = pa.table(
         {"l": pa.chunked_array([pa.ListArray.from_arrays([0, 1], cells), pa.ListArray.from_arrays([0, 1, 3], cells)])}

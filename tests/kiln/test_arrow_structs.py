@@ -267,15 +267,15 @@ def test_frames_are_needed_for_structs():
 
 def test_columns_that_one_chunk_cannot_hold_have_several(monkeypatch):
     structs = of(pa.string(), ["a" * 40, None, "b" * 40, "c"])
-    monkeypatch.setattr("kiln_arrow.building.LIMIT", 100)
+    monkeypatch.setattr("kiln_arrow.columns.storage_arrays.LIMIT", 100)
     frames = from_structs(structs)
     assert [len(chunk) for chunk in frames.chunks] == [2, 2]
     large = kiln_arrow.array(
         from_structs(structs).to_pylist(), type=kiln_arrow.FrameType(frames.type.type_text, pa.large_binary())
     )
-    monkeypatch.setattr("kiln_arrow.unframing.LIMIT", 100)
+    monkeypatch.setattr("kiln_arrow.columns.to_structs.LIMIT", 100)
     assert [len(chunk) for chunk in to_structs(large).chunks] == [2, 2]
-    monkeypatch.setattr("kiln_arrow.unframing.LIMIT", 50)
+    monkeypatch.setattr("kiln_arrow.columns.to_structs.LIMIT", 50)
     with pytest.raises(KilnError) as caught:
         to_structs(large)
     assert (caught.value.rule, caught.value.row) == ("size", 0)

@@ -109,7 +109,7 @@ def test_a_frame_type_needs_the_canonical_text_of_a_struct(text):
     ],
 )
 def test_foreign_metadata_leaves_the_storage_and_a_line_in_the_log(name, metadata, caplog, monkeypatch):
-    monkeypatch.setattr("kiln_arrow.extension._KEPT", {})
+    monkeypatch.setattr("kiln_arrow.columns.extension_types._KEPT", {})
     with caplog.at_level(logging.WARNING, "kiln_arrow"):
         assert field_as_read(name, metadata, pa.binary()).type == pa.binary()
     assert [record.name for record in caplog.records] == ["kiln_arrow"]
@@ -127,14 +127,14 @@ def test_an_error_of_the_logging_does_not_leave_the_hook(monkeypatch):
     def explode(*_):
         raise RuntimeError("no logs today")
 
-    monkeypatch.setattr("kiln_arrow.extension._LOG.warning", explode)
-    monkeypatch.setattr("kiln_arrow.extension._KEPT", {})
+    monkeypatch.setattr("kiln_arrow.columns.extension_types._LOG.warning", explode)
+    monkeypatch.setattr("kiln_arrow.columns.extension_types._KEPT", {})
     assert field_as_read("kiln.tensors", b"?", pa.binary()).type == pa.binary()
 
 
 def test_metadata_beyond_what_is_kept_is_read_all_the_same(monkeypatch):
-    monkeypatch.setattr("kiln_arrow.extension._KEPT", {})
-    monkeypatch.setattr("kiln_arrow.extension._KEPT_COUNT", 1)
+    monkeypatch.setattr("kiln_arrow.columns.extension_types._KEPT", {})
+    monkeypatch.setattr("kiln_arrow.columns.extension_types._KEPT_COUNT", 1)
     for width in range(3):
         data_type = FrameType(f"struct{{f{width}:i64,}}")
         assert pa.ipc.read_schema(pa.schema([("x", data_type)]).serialize()).field("x").type == data_type
@@ -203,16 +203,16 @@ def test_a_foreign_type_under_our_name_is_named_and_left_alone(caplog):
 
 @pytest.mark.usefixtures("registered_again")
 def test_after_a_reload_the_new_classes_hold_the_names_and_old_columns_work():
-    import kiln_arrow.extension
-    import kiln_arrow.registration
+    import kiln_arrow.columns.extension_types
+    import kiln_arrow.columns.registration
 
     old = kiln_arrow.from_numpy({"x": np.arange(3)})
     state = {name: dict(vars(module)) for name, module in MODULES.items()}
     try:
-        importlib.reload(kiln_arrow.extension)
-        importlib.reload(kiln_arrow.registration).register()
+        importlib.reload(kiln_arrow.columns.extension_types)
+        importlib.reload(kiln_arrow.columns.registration).register()
         found = field_as_read("kiln.tensors", b'{"version":2}', pa.binary()).type
-        assert type(found) is kiln_arrow.extension.TensorsType
+        assert type(found) is kiln_arrow.columns.extension_types.TensorsType
         assert type(found) is not type(old.type)
         assert kiln_arrow.to_numpy(old)["x"].tolist() == [0, 1, 2]
     finally:
@@ -220,7 +220,9 @@ def test_after_a_reload_the_new_classes_hold_the_names_and_old_columns_work():
             vars(module).update(state[name])
 
 
-MODULES = {name: importlib.import_module(f"kiln_arrow.{name}") for name in ("extension", "registration")}
+MODULES = {
+    name: importlib.import_module(f"kiln_arrow.{name}") for name in ("columns.extension_types", "columns.registration")
+}
 
 
 def test_reloading_the_package_is_harmless():

@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import kiln_arrow
-from kiln_arrow.exchange import ExchangeError, read_tensors
+from kiln_arrow.files.other_formats import ExchangeError, read_tensors
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
 CODE = "from kiln_arrow.cli import main; main()"

@@ -17,8 +17,8 @@ import pytest
 import kiln_arrow
 from _arrow_io.errors import UnreadableError
 from helpers.command import environment
-from kiln_arrow.cells import leaves
-from kiln_arrow.files import ColumnError, opened
+from kiln_arrow.columns.cells import leaves
+from kiln_arrow.files.reading import ColumnError, opened
 
 CODE = "from kiln_arrow.cli import main; main()"
 COMMANDS = (["validate"], ["inspect"], ["export", "-o", "out"])

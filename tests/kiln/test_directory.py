@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as npst
 
 import kiln_arrow
 from kiln_arrow import Directory, KilnEOFError, KilnError, Opaque
-from kiln_arrow.decoder import _REMEMBERED
+from kiln_arrow.canonical.decoder import _REMEMBERED
 
 DTYPES = [row.numpy for row in kiln_arrow.DTYPES]
 NUMPYS_OWN = [dtype for dtype in DTYPES if dtype.isbuiltin != 2]

@@ -235,7 +235,7 @@ def test_a_directory_whose_payloads_fit_but_not_its_whole_length_is_refused():
 
 
 def test_a_name_too_long_for_its_length_field_is_refused(monkeypatch):
-    monkeypatch.setattr("kiln_arrow.arrays.U32_END", 10)  # in place of names of 4 GiB
+    monkeypatch.setattr("kiln_arrow.canonical.arrays.U32_END", 10)  # in place of names of 4 GiB
     assert kiln_arrow.encoded_size({"x" * 9: _FINE}) == 320
     error = refusal(kiln_arrow.encode, {"x" * 10: _FINE})
     assert (error.rule, error.tensor) == ("overflow", 0)

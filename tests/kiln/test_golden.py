@@ -11,7 +11,7 @@ import pytest
 
 import kiln_arrow
 from kiln_arrow import Dict, KilnError, Leaf, List, Opaque, Option, Struct
-from kiln_arrow.typetext import LEAF_WORDS, tokens
+from kiln_arrow.canonical.typetext import LEAF_WORDS, tokens
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 EXAMPLE = "kiln-v2-rank-1"  # which golden/README.md takes apart

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save
 
 from helpers.mutations import changed
-from kiln_arrow.exchange import ExchangeError, read_tensors
+from kiln_arrow.files.other_formats import ExchangeError, read_tensors
 
 COMPRESSIONS = {
     "stored": zipfile.ZIP_STORED,

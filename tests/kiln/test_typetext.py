@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kiln_arrow
 from kiln_arrow import Dict, KilnError, Leaf, List, Option, Struct
-from kiln_arrow.typetext import LEAF_WORDS
+from kiln_arrow.canonical.typetext import LEAF_WORDS
 
 PUBLISHED = 0xE58AADC7552F0D82
 

@@ -1,0 +1,1 @@
+"""Arrow arrays as this project sees them, whatever the rule set."""

@@ -1,0 +1,1 @@
+"""Are these the same records, and if not, where do they differ?"""

@@ -1,0 +1,299 @@
+"""Where two sets of records differ: schemas side by side, and in each differing column the first differing row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
+from arrow_digest.arrays.schema import Struct
+from arrow_digest.comparing.column_changes import keyed, may_hide_a_difference
+from arrow_digest.comparing.first_rows import NO_ROW, Cell, StructPair, first_differences
+from arrow_digest.comparing.telling_apart import Place
+from arrow_digest.errors import format_path, naming
+from arrow_digest.functions import DEFAULT_FUNCTION
+from arrow_digest.reading.sources import open_source
+from arrow_digest.rules.arrow0.leaves import thread_count
+from arrow_digest.rules.records import ColumnDigest, RecordDigest, digest_source
+
+__all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
+
+
+@dataclass(frozen=True)
+class ColumnDifference:
+    """A leaf column that both sides have, with other values; in another type, with one that is no equal value in it.
+
+    Or a struct that is null on one side alone in some row where every column inside it is null on both.
+
+    Attributes:
+        path: Field names from the top-level column down.
+        row: The first row that differs, counted from 0; None where it could not be looked for, as in a used-up stream.
+        a: The value there on the first side, `NO_ROW` where its rows have ended.
+        b: The value there on the second side.
+        place: Where inside these two values they differ first, from outside in: `("item", 3)` of a list,
+            `("character", 7)` of a text, `("byte", 7)` of binary, counted from 0. Empty where both are shown whole.
+        a_text: What is at that place on the first side, as people see it: never the same on both sides.
+        b_text: What is there on the second side.
+        a_json: What is there on the first side, as `json.dumps` takes it; `NO_ROW` where its rows, or the items of the
+            list, have ended.
+        b_json: What is there on the second side.
+    """
+
+    path: tuple[str, ...]
+    row: int | None
+    a: Any = None
+    b: Any = None
+    place: Place = ()
+    a_text: str = ""
+    b_text: str = ""
+    a_json: Any = None
+    b_json: Any = None
+
+    def __str__(self) -> str:
+        """Return the difference in words."""
+        if self.row is None:
+            return f"{format_path(self.path)}: differs"
+        place = "".join(f", {unit} {number}" for unit, number in self.place)
+        return f"{format_path(self.path)}: row {self.row}{place}: {self.a_text} became {self.b_text}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two sets of records differ. It has no truth value: ask for `equal`.
+
+    `str` gives a report for people.
+
+    Attributes:
+        a: The first side's name.
+        b: The second side's name.
+        row_counts: Number of rows of each.
+        removed: Leaf columns that only the first side has, with their types.
+        added: Leaf columns that only the second side has, with their types.
+        renamed: Pairs of paths of one column, told by equal digests.
+        retyped: Columns that both have, with the logical type of each.
+        reordered: Columns that both have, in another order, as the second side has them; empty where the order is kept.
+        columns: Columns that both have and that differ in their values.
+    """
+
+    a: str
+    b: str
+    row_counts: tuple[int, int]
+    removed: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    added: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    renamed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    retyped: tuple[tuple[tuple[str, ...], Any, Any], ...] = ()
+    reordered: tuple[tuple[str, ...], ...] = ()
+    columns: tuple[ColumnDifference, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """True if both sides hold the same records: every value, null, name and logical type."""
+        return self == Difference(self.a, self.b, (self.row_counts[0], self.row_counts[0]))
+
+    def __bool__(self) -> bool:
+        """Refuse: it is not clear which answer true would be."""
+        raise TypeError("a difference has no truth value: ask whether it is equal")
+
+    def __str__(self) -> str:
+        """Return a report, a fact a line."""
+        if self.equal:
+            return f"{self.a} and {self.b}: the same records ({_rows(self.row_counts[0])})"
+        lines = [f"--- {self.a}", f"+++ {self.b}"]
+        if self.row_counts[0] != self.row_counts[1]:
+            lines.append(f"row count: {self.row_counts[0]:,} became {self.row_counts[1]:,}")
+        lines += [f"- {format_path(path)}: {data_type}" for path, data_type in self.removed]
+        lines += [f"+ {format_path(path)}: {data_type}" for path, data_type in self.added]
+        lines += [f"renamed: {format_path(old)} became {format_path(new)}" for old, new in self.renamed]
+        lines += [f"retyped: {format_path(path)}: {old} became {new}" for path, old, new in self.retyped]
+        if self.reordered:
+            lines.append("reordered: " + ", ".join(format_path(path) for path in self.reordered))
+        return "\n".join(lines + [str(column) for column in self.columns])
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def diff(a: Any, b: Any, *, threads: int | None = None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Difference:
+    """Return how two sets of records differ, in constant memory.
+
+    Both are hashed first, column by column. Then those columns are read once more, side by side, that differ, or in
+    which the hash takes some records for others: lists, types that changed, nulls in other rows, and structs that may
+    be null.
+
+    Args:
+        a: A path, a URI that fsspec opens, or anything that exports Arrow records.
+        b: The other side. A `pyarrow.RecordBatchReader` or a pipe can be read once only, so the rows that differ cannot
+            be found; then `row` is None, and what the hash cannot tell apart counts as different.
+        threads: How many threads to use; None for every core.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
+            1677 or after 2262 are among them. A value that does not fit is an error.
+
+    Raises:
+        UnreadableError: A file cannot be read.
+        UnsupportedTypeError: A column's type has no arrow0 encoding.
+        InvalidArrayError: An array points outside its own buffers.
+        TypeError: A side is neither a path nor an exporter.
+
+    >>> table = pa.table({"a": [1, 2, 3], "b": ["x", "y", "z"]})
+    >>> print(diff(table, table.set_column(0, "a", pa.array([1, 5, 3]))))
+    --- Table
+    +++ Table
+    a: row 1: 2 became 5
+    """
+    return _Diff(a, b, thread_count(threads), int96_unit).result()
+
+
+_Key = tuple[tuple[str, ...], int]
+
+
+class _Diff:
+    """Two sides, each hashed, and what is to be looked at again."""
+
+    def __init__(self, a: Any, b: Any, threads: int, int96_unit: Int96Unit) -> None:
+        self._sides = list(zip(_error_names(a, b), (a, b), strict=True))
+        self._names = _name(a), _name(b)
+        self._threads = threads
+        self._int96_unit = int96_unit
+        self._is_used_up = _is_used_up(a) or _is_used_up(b)
+        self._digests = [_digest(name, source, threads, int96_unit) for name, source in self._sides]
+        self._before, self._after = (keyed(digest.columns()) for digest in self._digests)
+        self._row_counts = self._digests[0].row_count, self._digests[1].row_count
+
+    def result(self) -> Difference:
+        """Return how the sides differ."""
+        before, after = self._before, self._after
+        common = [key for key in before if key in after]
+        order = [key for key in after if key in before]
+        suspects = [key for key in common if self._may_differ(before[key][1], after[key][1])]
+        renamed = self._renamed()
+        doubtful = [pair for pair in renamed if self._may_differ(before[pair[0]][1], after[pair[1]][1])]
+        structs = self._structs()
+        found = self._compare([*((key, key) for key in suspects), *doubtful], [pair for _, pair in structs])
+        refuted = [pair for number, pair in enumerate(doubtful, len(suspects)) if number in found]
+        renamed = [pair for pair in renamed if pair not in refuted]
+        paths = [path for path, _ in suspects] + [()] * len(doubtful) + [path for path, _ in structs]
+        columns = [(paths[number], cell) for number, cell in sorted(found.items()) if paths[number]]
+        empty = [_childless(digest) for digest in self._digests]
+        gone, new = {old for old, _ in renamed}, {new for _, new in renamed}
+        return Difference(
+            *self._names,
+            row_counts=self._row_counts,
+            removed=(
+                *_only(before, after, gone),
+                *((path, pa.struct([])) for path in empty[0] if path not in empty[1]),
+            ),
+            added=(*_only(after, before, new), *((path, pa.struct([])) for path in empty[1] if path not in empty[0])),
+            renamed=tuple((old[0], new[0]) for old, new in renamed),
+            retyped=tuple(
+                (key[0], before[key][1].data_type, after[key][1].data_type)
+                for key in common
+                if before[key][1].data_type != after[key][1].data_type
+            ),
+            reordered=() if order == common else tuple(path for path, _ in order),
+            columns=tuple(_difference(path, cell) for path, cell in columns),
+        )
+
+    def _may_differ(self, old: ColumnDigest, new: ColumnDigest) -> bool:
+        """Return whether two columns may hold other values, as far as their digests say."""
+        if old.data_type != new.data_type:
+            return not self._is_used_up
+        if old.digest != new.digest or self._row_counts[0] != self._row_counts[1]:
+            return True
+        if pt.is_list(old.data_type) and not self._is_used_up:
+            return True  # whose items may be null whatever the schema says
+        return may_hide_a_difference(old, new)
+
+    def _renamed(self) -> list[tuple[_Key, _Key]]:
+        """Return pairs of columns that one side alone has, with equal types and digests: one with another name."""
+        left = {key: column for key, (_, column) in self._after.items() if key not in self._before}
+        pairs = []
+        for key, (_, old) in self._before.items():
+            if key in self._after:
+                continue
+            wanted = old.data_type, old.digest, old.validity_digest
+            matches = (k for k, new in left.items() if (new.data_type, new.digest, new.validity_digest) == wanted)
+            match = next(matches, None)
+            if match is not None:
+                del left[match]
+                pairs.append((key, match))
+        return pairs
+
+    def _structs(self) -> list[tuple[tuple[str, ...], StructPair]]:
+        """Return the structs that both sides have and that may be null where nothing inside them shows it."""
+        first, second = (keyed(digest.structs()) for digest in self._digests)
+        others = {self._before[key][0]: self._after[key][0] for key in self._before if key in self._after}
+        pairs = []
+        for key, (_, struct) in first.items():
+            if key not in second or not any(self._row_counts):
+                continue
+            sides = struct, second[key][1]
+            if any(
+                self._may_be_null(side, columns)
+                for side, columns in zip(sides, (self._before, self._after), strict=True)
+            ):
+                leaves = tuple((n, others[n]) for n in struct.leaves if others.get(n) in sides[1].leaves)
+                pairs.append((struct.path, StructPair(sides, leaves)))
+        return pairs
+
+    def _may_be_null(self, struct: Struct, columns: dict[_Key, tuple[int, ColumnDigest]]) -> bool:
+        inside = set(struct.leaves)
+        return all(column.null_count for number, column in columns.values() if number in inside)
+
+    def _compare(self, leaves: list[tuple[_Key, _Key]], structs: list[StructPair]) -> dict[int, Cell | None]:
+        """Return the first difference of each pair that differs, by number; None where it cannot be looked for."""
+        if not leaves and not structs:
+            return {}
+        if self._is_used_up:
+            return dict.fromkeys(range(len(leaves) + len(structs)))
+        numbers = [(self._before[old][0], self._after[new][0]) for old, new in leaves]
+        return dict(first_differences(self._sides, numbers, structs, self._threads, self._int96_unit))
+
+
+def _difference(path: tuple[str, ...], cell: Cell | None) -> ColumnDifference:
+    if cell is None:
+        return ColumnDifference(path, None)
+    return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
+
+
+def _digest(name: str, source: Any, threads: int, int96_unit: Int96Unit) -> RecordDigest:
+    with naming(name), open_source(source, threads=threads, int96_unit=int96_unit) as opened:
+        # With validity, columns with nulls need not be read again where they are equal.
+        return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
+
+
+def _name(source: Any) -> str:
+    return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else type(source).__name__
+
+
+def _error_names(a: Any, b: Any) -> tuple[str, ...]:
+    return tuple(
+        _name(source) if isinstance(source, (str, os.PathLike)) else f"the {place} side ({_name(source)})"
+        for place, source in (("first", a), ("second", b))
+    )
+
+
+def _is_used_up(source: Any) -> bool:
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fsdecode(source)
+        return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 -- a pipe
+    return isinstance(source, pa.RecordBatchReader)
+
+
+def _only(
+    columns: dict[_Key, tuple[int, ColumnDigest]], others: dict[_Key, tuple[int, ColumnDigest]], but: set[_Key]
+) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """Return path and type of the columns that one side alone has."""
+    return [(c.path, c.data_type) for key, (_, c) in columns.items() if key not in others and key not in but]
+
+
+def _childless(digest: RecordDigest) -> list[tuple[str, ...]]:
+    """Return the paths of structs without fields."""
+    structs = digest.structs()
+    outer = {struct.indices[:-1] for struct in structs}
+    return [struct.path for struct in structs if not struct.leaves and struct.indices not in outer]

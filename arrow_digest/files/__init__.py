@@ -1,0 +1,1 @@
+"""Whole files, and many of them."""

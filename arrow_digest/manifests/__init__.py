@@ -1,0 +1,1 @@
+"""Manifests and lists of hashes, and the folders that they describe."""

@@ -1,0 +1,1 @@
+"""Anything that holds records, as a schema and batches."""

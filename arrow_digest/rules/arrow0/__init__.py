@@ -1,0 +1,1 @@
+"""The rule set arrow0, the Open Data Fabric's standard."""

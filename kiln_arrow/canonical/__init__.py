@@ -1,0 +1,1 @@
+"""Tensor directories, frozen values and frames as bytes, without Arrow."""

@@ -1,0 +1,1 @@
+"""Kiln's extension types, and columns of them."""

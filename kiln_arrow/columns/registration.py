@@ -1,0 +1,148 @@
+"""Making the extension types known to pyarrow, once for the whole process."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kiln_arrow.columns.extension_types import FRAME, TENSORS, FrameType, TensorsType, any_was_read
+
+_SWITCH = "KILN_ARROW_REGISTER"
+
+_LOCK = threading.Lock()
+_LOG = logging.getLogger("kiln_arrow")
+
+# pyarrow registers instances; these stand for their classes.
+_TYPES: dict[str, Any] = {TENSORS: TensorsType(), FRAME: FrameType("struct{_:bool,}")}
+
+
+def register() -> None:
+    """Makes pyarrow know `kiln.tensors` and `kiln.frame`, so that what it reads from now on has these types.
+
+    Importing `kiln_arrow` does this, unless the environment has `KILN_ARROW_REGISTER=0`. Doing it again, from any
+    thread or after a reload, is harmless.
+
+    Raises:
+        RuntimeError: Another library has registered a type of its own under one of the names.
+
+    Example:
+        >>> import kiln_arrow
+        >>> kiln_arrow.register()
+    """
+    with _LOCK:
+        for name, data_type in _TYPES.items():
+            _register_one(name, data_type)
+
+
+def unregister() -> None:
+    """Makes pyarrow forget both types: what it reads from now on is plain storage. Arrays at hand stay as they are.
+
+    Types of other libraries under these names are left alone.
+
+    Example:
+        >>> import kiln_arrow, pyarrow
+        >>> kiln_arrow.unregister()
+        >>> field = pyarrow.field("x", kiln_arrow.TensorsType())
+        >>> pyarrow.ipc.read_schema(pyarrow.schema([field]).serialize()).field("x").type
+        DataType(binary)
+        >>> kiln_arrow.register()
+    """
+    with _LOCK:
+        for name, data_type in _TYPES.items():
+            holder = _holder(data_type)
+            if holder is not None and _is_ours(holder, data_type):
+                pa.unregister_extension_type(name)
+
+
+def register_on_import() -> None:
+    """Registers unless the environment says not to; a foreign type under one of the names is logged."""
+    if os.environ.get(_SWITCH) == "0":
+        return
+    try:
+        register()
+    except RuntimeError as error:
+        _LOG.warning("%s", error)
+
+
+def _register_one(name: str, data_type: Any) -> None:
+    try:
+        pa.register_extension_type(data_type)
+    except pa.ArrowKeyError:
+        holder = _holder(data_type)
+        if holder is type(data_type):
+            return
+        if holder is None or not _is_ours(holder, data_type):
+            found = "another library" if holder is None else f"{holder.__module__}.{holder.__qualname__}"
+            raise RuntimeError(
+                f"cannot register the Arrow extension type {name}: {found} has registered a type of that name. "
+                f"pyarrow.unregister_extension_type({name!r}) removes it"
+            ) from None
+        # Ours from before a reload, or imported under another name: the newest holds the name.
+        pa.unregister_extension_type(name)
+        pa.register_extension_type(data_type)
+
+
+def _is_ours(holder: type, data_type: Any) -> bool:
+    return holder.__qualname__ == type(data_type).__qualname__ and holder.__module__.endswith(
+        type(data_type).__module__.rpartition(".")[2]
+    )
+
+
+def _holder(data_type: Any) -> type | None:
+    """Returns the class that pyarrow makes of a field with this type's name; None where that fails.
+
+    pyarrow does not tell who holds a name, so a schema is read to see. Where nobody does, what comes is plain storage.
+    """
+    schema = pa.schema([pa.field("", data_type)])
+    try:
+        found: Any = pa.ipc.read_schema(schema.serialize()).field(0).type
+    except Exception:  # the hook of a foreign type may raise anything
+        return None
+    return type(found)
+
+
+# How long a process waits as it ends: until Arrow's threads did nothing through so many looks, and no longer than this.
+_LOOKS, _LOOK_SECONDS, _LONGEST_WAIT_SECONDS = 3, 0.01, 2.0
+
+
+@atexit.register
+def _wait_for_arrows_threads() -> None:
+    """Lets what Arrow still reads ahead come to its end while the interpreter is whole.
+
+    A scan that nobody waits for any more - all that follows the head of a dataset - goes on in Arrow's threads, and
+    those ask a type defined in Python for its name, which needs the interpreter. A thread that asks while the
+    interpreter shuts down is ended on the spot: then C++ aborts the process, or waits for that thread for ever. Arrow
+    does not tell when its threads are idle, but that they use no processor does.
+    """
+    if not any_was_read():
+        return
+    end = time.monotonic() + _LONGEST_WAIT_SECONDS
+    idle = 0
+    while idle < _LOOKS and time.monotonic() < end:
+        before = time.process_time()
+        time.sleep(_LOOK_SECONDS)  # without the interpreter's lock, so that whoever waits for it gets it
+        is_busy = time.process_time() - before > _LOOK_SECONDS / 10 or _any_thread_is_running()
+        idle = 0 if is_busy else idle + 1
+
+
+def _any_thread_is_running() -> bool:
+    """Returns whether another thread of this process runs, waits for a processor or for a disk, where Linux tells."""
+    own = str(threading.get_native_id())
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():
+        return False
+    for task in tasks.iterdir():
+        try:
+            state = (task / "stat").read_bytes().rpartition(b")")[2].split()[0]
+        except OSError:  # the thread has just ended
+            continue
+        if task.name != own and state in (b"R", b"D"):
+            return True
+    return False

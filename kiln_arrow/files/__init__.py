@@ -1,0 +1,1 @@
+"""Kiln columns in files, and the tensors of other formats."""

@@ -1,0 +1,1 @@
+"""Objects of other libraries, read by code that looks before it follows."""
