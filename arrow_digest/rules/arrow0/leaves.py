@@ -13,8 +13,7 @@ from _arrow_io.threads import submit
 from arrow_digest.arrays.nodes import Column
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.native.choice import kernels
-from arrow_digest.rules.arrow0 import native
-from arrow_digest.rules.arrow0.encode import encode, row_validity
+from arrow_digest.rules.arrow0.encode import encode, native, row_validity
 
 _T = TypeVar("_T")
 
