@@ -182,6 +182,9 @@ def test_the_unit_of_int96_is_recorded_and_used(data, schema):
     table = pa.table({"t": pa.array([0, 253402214400000000], pa.timestamp("us"))})
     (data / "old.parquet").write_bytes(parquet(table, use_deprecated_int96_timestamps=True))
     target = data.parent / "data.manifest.json"
+    refused = arrow_digest_command("manifest", data)
+    assert (refused.returncode, target.exists()) == (2, False)
+    assert b"column t, row 1" in refused.stderr and b"--int96 us" in refused.stderr
     assert arrow_digest_command("manifest", data, "--int96", "us").returncode == 0
     whole = json.loads(target.read_text())
     jsonschema.validate(whole, schema)
@@ -189,7 +192,8 @@ def test_the_unit_of_int96_is_recorded_and_used(data, schema):
     (data / "old.parquet").write_bytes(parquet(table, use_deprecated_int96_timestamps=True, compression="gzip"))
     result = arrow_digest_command("check", target)
     assert (result.returncode, b"old.parquet: equivalent" in result.stdout) == (0, True)
-    assert arrow_digest_command("check", "--int96", "ns", target).returncode != 0
+    refused = arrow_digest_command("check", "--int96", "ns", target)
+    assert (refused.returncode, b"--int96 us" in refused.stdout + refused.stderr) == (2, True)
     for unit in ("ms", 3, None):
         changed(target, int96_unit=unit)
         with pytest.raises(ManifestError):

@@ -170,8 +170,8 @@ def test_files_with_nothing_in_them_can_be_shared(table, tmp_path):
 
 
 def test_no_worker_reads_more_than_its_columns(wide, monkeypatch):
-    from arrow_digest.files.hashing import parts as shared
-    from arrow_digest.files.hashing import passes
+    from arrow_digest.files import parts as shared
+    from arrow_digest.files import passes
 
     read = []
     work = shared.digest_records
@@ -206,7 +206,7 @@ def test_errors_in_a_worker_are_those_of_the_file(tmp_path):
 
 
 def test_a_file_that_is_not_the_same_for_every_worker_has_no_hash(wide, monkeypatch):
-    from arrow_digest.files.hashing import parts as shared
+    from arrow_digest.files import parts as shared
 
     work = shared._perform
 
