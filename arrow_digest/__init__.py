@@ -19,6 +19,7 @@ if sys.byteorder != "little":
     raise PlatformError("byte_order", "arrow_digest runs on little-endian machines, and this one is big-endian")
 
 if TYPE_CHECKING:
+    __version__: str
     from arrow_digest.comparing.column_changes import ColumnChange
     from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
     from arrow_digest.comparing.explain import ColumnExplanation, Explanation, explain
@@ -130,9 +131,12 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name == "__version__":
+        value: Any = import_module("importlib.metadata").version("kiln-arrow")
+    elif name in _MODULES:
+        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

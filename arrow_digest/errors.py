@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from _arrow_io.errors import ArrowDigestError, UnknownUnitError, UnreadableError, format_path
+from arrow_digest.public import public
 
 __all__ = [
     "ArrowDigestError",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 
+@public
 class UnknownFunctionError(ArrowDigestError, ValueError):
     """A digest function that this package does not know.
 
@@ -45,6 +47,7 @@ class UnknownFunctionError(ArrowDigestError, ValueError):
         self.suggestion = suggestion
 
 
+@public
 class MultihashError(ArrowDigestError, ValueError):
     """Text or bytes that are no multihash of a kind this package knows.
 
@@ -61,6 +64,7 @@ class MultihashError(ArrowDigestError, ValueError):
         self.value = value
 
 
+@public
 class UnsupportedTypeError(ArrowDigestError, TypeError):
     """A column of a type that arrow0 has no encoding for.
 
@@ -93,6 +97,7 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
         self.reserved = reserved
 
 
+@public
 class SchemaMismatchError(ArrowDigestError, ValueError):
     """Data whose schema is not the digest's schema.
 
@@ -110,6 +115,7 @@ class SchemaMismatchError(ArrowDigestError, ValueError):
         self.found = found
 
 
+@public
 class InvalidArrayError(ArrowDigestError, ValueError):
     """An array whose structure is broken: it points outside its own buffers.
 
@@ -132,6 +138,7 @@ class InvalidArrayError(ArrowDigestError, ValueError):
         self.slot = slot
 
 
+@public
 class PlatformError(ArrowDigestError, ImportError):
     """The package cannot be imported on this machine.
 
@@ -144,6 +151,7 @@ class PlatformError(ArrowDigestError, ImportError):
         self.rule = rule
 
 
+@public
 class DigestStateError(ArrowDigestError, RuntimeError):
     """A digest cannot do what it is asked to in its present state.
 
@@ -157,6 +165,7 @@ class DigestStateError(ArrowDigestError, RuntimeError):
         self.rule = rule
 
 
+@public
 class ExpectationError(ArrowDigestError, ValueError):
     """Something was to be verified against an expectation that cannot be one.
 
@@ -170,6 +179,7 @@ class ExpectationError(ArrowDigestError, ValueError):
         self.rule = rule
 
 
+@public
 class ManifestError(ArrowDigestError, ValueError):
     """A manifest, or a list of hashes, that is not what one has to be.
 
@@ -190,6 +200,7 @@ class ManifestError(ArrowDigestError, ValueError):
         self.line = line
 
 
+@public
 class WorkerError(ArrowDigestError, RuntimeError):
     """An executor did not do its work: a worker ended, or the executor takes no more.
 
@@ -202,9 +213,9 @@ class WorkerError(ArrowDigestError, RuntimeError):
         self.source = source
 
 
-# Public names say the package that is imported, wherever they are defined.
-for _error in (ArrowDigestError, UnreadableError):
-    _error.__module__ = __name__
+# These are defined where files are read, and are no less public than the others.
+for _error in (ArrowDigestError, UnreadableError, UnknownUnitError):
+    public(_error)
 
 
 @contextmanager

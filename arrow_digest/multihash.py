@@ -18,6 +18,7 @@ import base58
 
 from arrow_digest.errors import MultihashError, UnknownFunctionError
 from arrow_digest.functions import DIGEST_FUNCTIONS, DigestFunction, digest_function
+from arrow_digest.public import public
 
 __all__ = ["BASES", "Multihash", "logical_code"]
 
@@ -91,6 +92,7 @@ BASES: tuple[str, ...] = tuple(_BY_NAME)
 """Names of the multibase encodings of final status that texts are read and written in."""
 
 
+@public
 @functools.total_ordering
 @dataclass(frozen=True, eq=False, repr=False)
 class Multihash:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -17,6 +18,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+import _arrow_io
 import arrow_digest
 import kiln_arrow
 from helpers import pages
@@ -29,8 +31,14 @@ PAGES = [Path(name) for name in TOP]
 PAGES += sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/**/*.md") if "_build" not in path.parts)
 NEEDS = {"docs/how-to/write-another-implementation.md": ["golden"]}  # besides the orders
 MODULES = [
-    module.name for package in PACKAGES for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    module.name
+    for package in (_arrow_io, *PACKAGES)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not module.name.endswith("._kernels")  # the C library
 ]
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def text_of(page):
@@ -52,11 +60,39 @@ def test_sessions_in_pages_run(page):
     assert doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8").failed == 0
 
 
+def examples_of(module):
+    """The examples of what a module defines, though what is public says the name of its package."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = {test.name: test for test in finder.find(module)}
+    for name, value in list(vars(module).items()):
+        if (inspect.isclass(value) or inspect.isroutine(value)) and f"{module.__name__}.{name}" not in found:
+            source = getattr(inspect.unwrap(value), "__globals__", None)
+            if source is vars(module) or (inspect.isclass(value) and name in defined(module)):
+                found.update((test.name, test) for test in finder.find(value, f"{module.__name__}.{name}", module))
+    return [test for test in found.values() if test.examples]
+
+
+def defined(module):
+    """The nodes of a module's source that have a docstring, by their own name."""
+    written = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    return {getattr(node, "name", ""): node for node in ast.walk(written) if isinstance(node, DOCUMENTED)}
+
+
 @pytest.mark.usefixtures("in_a_folder_with_orders")
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_run(name):
     module = importlib.import_module(name)
-    assert doctest.testmod(module, raise_on_error=True).failed == 0
+    runner = doctest.DocTestRunner()
+    for test in examples_of(module):
+        assert runner.run(test).failed == 0, test.name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_example_in_a_docstring_is_found(name):
+    module = importlib.import_module(name)
+    written = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    texts = {ast.get_docstring(node) or "" for node in ast.walk(written) if isinstance(node, DOCUMENTED)}
+    assert {inspect.cleandoc(test.docstring) for test in examples_of(module)} == {t for t in texts if ">>> " in t}
 
 
 @pytest.mark.usefixtures("in_a_folder_with_orders")

@@ -12,6 +12,7 @@ import pyarrow.types as pt
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.conversion import is_convertible
 from arrow_digest.errors import format_path
+from arrow_digest.public import public
 from arrow_digest.rules.records import ColumnDigest
 
 __all__ = ["ColumnChange", "ambiguous", "column_changes", "describe_changes", "keyed", "may_hide_a_difference"]
@@ -19,6 +20,7 @@ __all__ = ["ColumnChange", "ambiguous", "column_changes", "describe_changes", "k
 Key = tuple[tuple[str, ...], int]
 
 
+@public
 @dataclass(frozen=True)
 class ColumnChange:
     """One leaf column that is not what it was.

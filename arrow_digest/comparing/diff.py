@@ -17,13 +17,16 @@ from arrow_digest.comparing.first_rows import NO_ROW, Cell, StructPair, first_di
 from arrow_digest.comparing.telling_apart import Place
 from arrow_digest.errors import format_path, naming
 from arrow_digest.functions import DEFAULT_FUNCTION
+from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
 from arrow_digest.rules.arrow0.leaves import thread_count
 from arrow_digest.rules.records import ColumnDigest, RecordDigest, digest_source
+from arrow_digest.typing import RecordSource
 
 __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
 
 
+@public
 @dataclass(frozen=True)
 class ColumnDifference:
     """A leaf column that both sides have, with other values; in another type, with one that is no equal value in it.
@@ -62,6 +65,7 @@ class ColumnDifference:
         return f"{format_path(self.path)}: row {self.row}{place}: {self.a_text} became {self.b_text}"
 
 
+@public
 @dataclass(frozen=True)
 class Difference:
     """How two sets of records differ. It has no truth value: ask for `equal`.
@@ -119,7 +123,10 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def diff(a: Any, b: Any, *, threads: int | None = None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Difference:
+@public
+def diff(
+    a: RecordSource, b: RecordSource, *, threads: int | None = None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+) -> Difference:
     """Return how two sets of records differ, in constant memory.
 
     Both are hashed first, column by column. Then those columns are read once more, side by side, that differ, or in
@@ -155,7 +162,7 @@ _Key = tuple[tuple[str, ...], int]
 class _Diff:
     """Two sides, each hashed, and what is to be looked at again."""
 
-    def __init__(self, a: Any, b: Any, threads: int, int96_unit: Int96Unit) -> None:
+    def __init__(self, a: RecordSource, b: RecordSource, threads: int, int96_unit: Int96Unit) -> None:
         self._sides = list(zip(_error_names(a, b), (a, b), strict=True))
         self._names = _name(a), _name(b)
         self._threads = threads
@@ -261,24 +268,24 @@ def _difference(path: tuple[str, ...], cell: Cell | None) -> ColumnDifference:
     return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
 
 
-def _digest(name: str, source: Any, threads: int, int96_unit: Int96Unit) -> RecordDigest:
+def _digest(name: str, source: RecordSource, threads: int, int96_unit: Int96Unit) -> RecordDigest:
     with naming(name), open_source(source, threads=threads, int96_unit=int96_unit) as opened:
         # With validity, columns with nulls need not be read again where they are equal.
         return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
 
 
-def _name(source: Any) -> str:
+def _name(source: RecordSource) -> str:
     return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else type(source).__name__
 
 
-def _error_names(a: Any, b: Any) -> tuple[str, ...]:
+def _error_names(a: RecordSource, b: RecordSource) -> tuple[str, ...]:
     return tuple(
         _name(source) if isinstance(source, (str, os.PathLike)) else f"the {place} side ({_name(source)})"
         for place, source in (("first", a), ("second", b))
     )
 
 
-def _is_used_up(source: Any) -> bool:
+def _is_used_up(source: RecordSource) -> bool:
     if isinstance(source, (str, os.PathLike)):
         path = os.fsdecode(source)
         return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 -- a pipe

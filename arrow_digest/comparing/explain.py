@@ -12,14 +12,17 @@ from arrow_digest.arrays.schema import FlatSchema, Leaf, flatten
 from arrow_digest.errors import format_path
 from arrow_digest.functions import DEFAULT_FUNCTION
 from arrow_digest.multihash import Multihash
+from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
 from arrow_digest.rules.arrow0.encode import encode
 from arrow_digest.rules.arrow0.leaves import LeafPool, thread_count
 from arrow_digest.rules.records import ColumnDigest, digest_source
+from arrow_digest.typing import RecordSource
 
 __all__ = ["ColumnExplanation", "Explanation", "explain"]
 
 
+@public
 @dataclass(frozen=True)
 class ColumnExplanation:
     """One leaf column.
@@ -37,6 +40,7 @@ class ColumnExplanation:
     is_all: bool
 
 
+@public
 @dataclass(frozen=True)
 class Explanation:
     """What a logical hash is made of. `str` gives it for people, with offsets and hex.
@@ -82,8 +86,9 @@ def _hex_lines(head: str, explained: ColumnExplanation) -> list[str]:
     return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(parts)]
 
 
+@public
 def explain(
-    data: Any,
+    data: RecordSource,
     *,
     function: str = DEFAULT_FUNCTION,
     byte_count: int = 64,

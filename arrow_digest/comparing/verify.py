@@ -30,14 +30,17 @@ from arrow_digest.files.passes import Meter, Progress, digest_bytes, digest_reco
 from arrow_digest.files.rereading import read_twice
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
+from arrow_digest.public import public
 from arrow_digest.reading.soundness import is_about_the_content
 from arrow_digest.reading.sources import read_producer
 from arrow_digest.rules.arrow0.leaves import thread_count
 from arrow_digest.rules.records import ColumnDigest, digest_source
+from arrow_digest.typing import RecordExporter, RecordSource
 
 __all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
 
 
+@public
 class Status(str, Enum):
     """What came of a verification."""
 
@@ -57,6 +60,7 @@ class Status(str, Enum):
     """Its records have no logical hash, so nothing is known about them."""
 
 
+@public
 @dataclass(frozen=True)
 class FileFacts:
     """What is recorded of a file, or was found; None for what is not known.
@@ -76,6 +80,7 @@ class FileFacts:
     columns: tuple[ColumnDigest, ...] | None = None
 
 
+@public
 @dataclass(frozen=True)
 class Verification:
     """What came of comparing a source with what was expected of it.
@@ -122,8 +127,9 @@ class Verification:
         return f"{self.path}: {self.status.value}: {self.reason}"
 
 
+@public
 def verify(
-    source: Any,
+    source: RecordSource,
     *,
     physical: Multihash | str | bytes | None = None,
     logical: Multihash | str | bytes | None = None,
@@ -253,7 +259,7 @@ def failed(name: str, expected: FileFacts, error: ArrowDigestError, found: FileF
     return Verification(name, status, expected, found or FileFacts(), reason, error=error)
 
 
-def _verify_producer(source: Any, expected: FileFacts, threads: int) -> Verification:
+def _verify_producer(source: RecordExporter, expected: FileFacts, threads: int) -> Verification:
     name = type(source).__name__
     assert expected.logical is not None
     try:

@@ -20,6 +20,7 @@ from arrow_digest.files.passes import FileHash, Meter, Progress, digest_bytes, d
 from arrow_digest.files.rereading import read_twice
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash
+from arrow_digest.public import public
 from arrow_digest.rules.arrow0.leaves import thread_count
 from arrow_digest.rules.records import RecordDigest
 from arrow_digest.workers import run_each, started
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@public
 @dataclass(frozen=True)
 class FileFailure:
     """A file that has no hash, and why.
@@ -53,6 +55,7 @@ class FileFailure:
     error: ArrowDigestError
 
 
+@public
 def hash_file(
     path: str | os.PathLike[str],
     *,
@@ -118,6 +121,7 @@ def _hash_twice(
     )
 
 
+@public
 def hash_files(
     paths: Iterable[str | os.PathLike[str]],
     *,
@@ -211,6 +215,7 @@ def digest_stream(
         return digest_records(opened, function, count, False, Meter(None, opened, passes=1))
 
 
+@public
 def physical_hash(
     source: str | os.PathLike[str] | IO[bytes],
     *,

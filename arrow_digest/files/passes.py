@@ -11,6 +11,7 @@ from _arrow_io.opening import InputFile
 from arrow_digest.errors import UnreadableError
 from arrow_digest.functions import Hasher
 from arrow_digest.multihash import Multihash
+from arrow_digest.public import public
 from arrow_digest.reading.sources import read_records
 from arrow_digest.rules.records import ColumnDigest, RecordDigest, digest_source
 
@@ -22,6 +23,7 @@ Progress = Callable[[int, int], None]
 _READ_BYTES = 1 << 20
 
 
+@public
 @dataclass(frozen=True)
 class FileHash:
     """What a file is, byte for byte and record for record.

@@ -36,6 +36,7 @@ from arrow_digest.manifests.formats import manifest_text
 from arrow_digest.manifests.lists import parse_list
 from arrow_digest.manifests.recording import Recorded, Recording, is_manifest_file, record
 from arrow_digest.manifests.remote_folder import can_be_listed, local_root, remote_names
+from arrow_digest.public import public
 from arrow_digest.rules.arrow0.leaves import thread_count
 from arrow_digest.workers import run_each, started
 
@@ -47,6 +48,7 @@ _MOST_BYTES = 1 << 30
 _MOST_ERRORS = 20
 
 
+@public
 @dataclass(frozen=True)
 class ManifestEntry:
     """One file of a manifest.
@@ -64,6 +66,7 @@ class ManifestEntry:
     error: ManifestError | None = None
 
 
+@public
 @dataclass(frozen=True)
 class Manifest:
     """What the files of a data set are.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
+from arrow_digest.public import public
+
 __all__ = ["Kernels", "kernels", "library"]
 
 # The C library where it is installed.
@@ -21,6 +23,7 @@ _LANES = "ARROW_DIGEST_LANES"
 _LANE_COUNTS = (1, 2, 4, 8)
 
 
+@public
 @dataclass(frozen=True)
 class Kernels:
     """What does the work in this process.
@@ -36,6 +39,7 @@ class Kernels:
     reason: str
 
 
+@public
 @cache
 def kernels() -> Kernels:
     """Return which kernels are active, and why. What it says is settled by the first call, or the first digest.

@@ -16,12 +16,15 @@ from _arrow_io.ipc import read_batches
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.source import Source
 from arrow_digest.errors import InvalidArrayError, UnsupportedTypeError
+from arrow_digest.typing import RecordExporter, RecordSource
 
 __all__ = ["open_source", "read_producer", "read_records"]
 
 
 @contextmanager
-def open_source(data: Any, *, threads: int = 1, int96_unit: Int96Unit = DEFAULT_INT96_UNIT) -> Iterator[Source]:
+def open_source(
+    data: RecordSource, *, threads: int = 1, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+) -> Iterator[Source]:
     """Open a path, or anything that exports Arrow data.
 
     Args:
@@ -43,7 +46,7 @@ def open_source(data: Any, *, threads: int = 1, int96_unit: Int96Unit = DEFAULT_
         yield read_producer(data)
 
 
-def read_producer(data: Any) -> Source:
+def read_producer(data: RecordExporter) -> Source:
     """Return the records that an object exports through the Arrow C interface.
 
     Raises:
@@ -109,7 +112,7 @@ _WAYS = (
 _WAY_OF_ITEMS = ("__iter__", "pyarrow.Table.from_batches() of the batches in it")
 
 
-def no_records(data: Any) -> TypeError:
+def no_records(data: object) -> TypeError:
     """Return the error for an object that exports no records, with the way to them where its kind is known.
 
     >>> str(no_records({}))

@@ -30,15 +30,18 @@ from arrow_digest.arrays.schema import (
 from arrow_digest.errors import SchemaMismatchError, UnsupportedTypeError
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source, read_producer
 from arrow_digest.rules.arrow0.leaves import LeafDigest, LeafPool, thread_count
 from arrow_digest.rules.exclusive import ExclusiveDigest
+from arrow_digest.typing import ArrayExporter, ArrowSchemaExportable, RecordExporter, RecordSource
 
 __all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]
 
 
+@public
 def logical_hash(
-    data: Any,
+    data: RecordSource,
     *,
     function: str = DEFAULT_FUNCTION,
     threads: int | None = None,
@@ -88,6 +91,7 @@ def combine(flat: FlatSchema, leaf_digests: Sequence[bytes], function: DigestFun
     return combined.digest()
 
 
+@public
 class ArrayDigest(ExclusiveDigest):
     """The digest of one array: its type, then its values.
 
@@ -108,7 +112,7 @@ class ArrayDigest(ExclusiveDigest):
     '95d11399'
     """
 
-    def __init__(self, data_type: Any, *, function: str = DEFAULT_FUNCTION) -> None:
+    def __init__(self, data_type: ArrowSchemaExportable, *, function: str = DEFAULT_FUNCTION) -> None:
         super().__init__()
         self._function = digest_function(function)
         # Only foreign types go through the C interface, which ends texts at a NUL.
@@ -129,7 +133,7 @@ class ArrayDigest(ExclusiveDigest):
         """Digest length in bytes."""
         return self._function.digest_size
 
-    def update(self, array: Any) -> None:
+    def update(self, array: ArrayExporter) -> None:
         """Feed an array's values.
 
         Args:
@@ -183,6 +187,7 @@ class ArrayDigest(ExclusiveDigest):
             return other
 
 
+@public
 @dataclass(frozen=True)
 class ColumnDigest:
     """What one leaf column adds to a record digest.
@@ -216,6 +221,7 @@ class ColumnDigest:
     nullable_structs: bool = False
 
 
+@public
 class RecordDigest(ExclusiveDigest):
     """The arrow0 logical hash of record batches as they come.
 
@@ -242,7 +248,7 @@ class RecordDigest(ExclusiveDigest):
 
     def __init__(
         self,
-        schema: Any,
+        schema: ArrowSchemaExportable,
         *,
         function: str = DEFAULT_FUNCTION,
         threads: int | None = None,
@@ -281,7 +287,7 @@ class RecordDigest(ExclusiveDigest):
         """Number of rows fed so far."""
         return self._row_count
 
-    def update(self, data: Any) -> None:
+    def update(self, data: RecordExporter) -> None:
         """Feed records.
 
         Args:

@@ -63,13 +63,11 @@ def test_the_plugin_costs_no_import_before_a_test_asks_for_it():
     assert run_python(code).stdout == b"[]\n"
 
 
-def test_functions_are_not_hidden_by_the_modules_of_their_names():
+def test_public_names_are_there_when_they_are_asked_for():
     code = """
-import arrow_digest.verify, arrow_digest.diff
 from arrow_digest.comparing.explain import explain
 import arrow_digest
 assert arrow_digest.explain is explain
-assert callable(arrow_digest.diff) and callable(arrow_digest.verify)
 assert set(arrow_digest.__all__) <= set(dir(arrow_digest))
 assert all(getattr(arrow_digest, name) is not None for name in arrow_digest.__all__)
 try:
