@@ -373,7 +373,9 @@ def test_rows_that_the_parquet_reader_loses_give_no_hash(tmp_path):
     if pq.read_table(tmp_path / "t.parquet").num_rows == table.num_rows:
         assert H(tmp_path / "t.parquet") == H(table)
         return
-    with pytest.raises(ad.UnreadableError, match="column l.list.element, row group 1.*1 rows, its pages hold 0") as caught:
+    with pytest.raises(
+        ad.UnreadableError, match=r"column l.list.element, row group 1.*1 rows, its pages hold 0"
+    ) as caught:
         H(tmp_path / "t.parquet")
     assert caught.value.rule == "row_count"
 
