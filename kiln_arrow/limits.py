@@ -40,7 +40,7 @@ class Budget:
     """What is left of the limit for one column, or for one value."""
 
     def __init__(self) -> None:
-        self._most = limit()
+        self._most: int | None = None  # asked for by the first that spends, as most columns and values never do
         self._spent = 0
 
     def spend(self, size: int, what: str) -> None:
@@ -51,6 +51,8 @@ class Budget:
         """
         if size <= 0:
             return
+        if self._most is None:
+            self._most = limit()
         self._spent += size
         if self._spent > self._most:
             sentence = (

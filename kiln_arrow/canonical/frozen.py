@@ -26,12 +26,14 @@ class Codec(NamedTuple):
 
     `write` appends a value's bytes to a list; `read` takes a view and where the value begins, and returns it with
     where it ends. Without a count of what is made, the bytes are checked all the same, but nothing is made of them, and
-    what comes for the value says nothing. No value of the type is shorter than `smallest` bytes.
+    what comes for the value says nothing. No value of the type is shorter than `smallest` bytes. `structs` is how many
+    structs every value has, those in options, lists and dicts left out.
     """
 
     smallest: int
     write: Callable[[Any, Parts], None]
     read: Callable[[memoryview, int, Made | None], tuple[Any, int]]
+    structs: int = 0
 
 
 class Made:
@@ -39,7 +41,7 @@ class Made:
 
     def __init__(self, size: int) -> None:
         self._left = _ORDINARY_STRUCTS * size
-        self._budget = Budget()
+        self._budget: Budget | None = None  # of the first struct beyond them
 
     def struct(self) -> None:
         """Counts one more.
@@ -49,6 +51,7 @@ class Made:
         """
         self._left -= 1
         if self._left < 0:
+            self._budget = self._budget or Budget()
             self._budget.spend(CONTAINER_BYTES, "structs in structs")
 
 
@@ -375,6 +378,10 @@ def _option(inner: Codec) -> Codec:
 
 def _struct(fields: list[tuple[str, Codec]]) -> Codec:
     names = {name for name, _ in fields}
+    smallest = sum(codec.smallest for _, codec in fields)
+    structs = 1 + sum(codec.structs for _, codec in fields)
+    # Of a type that has bytes enough for its structs, no value has too many.
+    is_ordinary = structs <= _ORDINARY_STRUCTS * smallest
 
     def write(value: Any, parts: Parts) -> None:
         if not isinstance(value, Mapping):
@@ -393,7 +400,7 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
 
     def read(view: memoryview, at: int, made: Made | None) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
-        if made is not None:
+        if made is not None and not is_ordinary:
             made.struct()
         name = ""
         try:
@@ -406,7 +413,7 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
             raise
         return values, at
 
-    return Codec(sum(codec.smallest for _, codec in fields), write, read)
+    return Codec(smallest, write, read, structs)
 
 
 _LEAVES: dict[str, Codec] = {

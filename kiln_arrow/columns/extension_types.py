@@ -285,7 +285,7 @@ def is_kiln(data_type: pa.DataType) -> bool:
 
     Told by name and storage rather than by class, as after a reload two classes of the same name are about.
     """
-    return (
+    return type(data_type) in (TensorsType, FrameType) or (
         isinstance(data_type, pa.BaseExtensionType)
         and data_type.extension_name in (TENSORS, FRAME)
         and data_type.storage_type in STORAGES

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,8 @@ def _framed(structs: pa.Array, data_type: FrameType, base: int, budget: Budget) 
     lengths[~valid] = 0
 
     def fill(memory: NDArray[np.uint8], first: int, last: int) -> None:
-        joined = [part for cell in range(first, last) if valid[cell] for part in (prefix, parts[cell])]
-        memory[:] = np.frombuffer(b"".join(joined), np.uint8)
+        cells = list(compress(parts[first:last], valid[first:last].tolist()))
+        memory[:] = np.frombuffer(prefix.join([b"", *cells]), np.uint8)
 
     return build(data_type, lengths, valid, fill)
 
@@ -125,7 +126,7 @@ def _field(
     parts = _values(array, path, at, rows, budget, repeated)
     there = at >= 0
     if nullable:
-        return [b"".join((b"\1", part)) if valid else b"\0" for part, valid in zip(parts, there.tolist(), strict=True)]
+        return [b"\1" + part if valid else b"\0" for part, valid in zip(parts, there.tolist(), strict=True)]
     missing = wanted & ~there
     if missing.any():
         row = int(rows[missing.argmax()])
@@ -152,9 +153,10 @@ def _values(
     if has_items(kind):
         return _lists(array, path, at, rows, budget)
     cells = _bytes_at(array, at, budget, repeated)
+    values = cells.values()
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        _check_text(cells, path, rows)
-    return [b"" if data is None else len(data).to_bytes(8, "little") + bytes(data) for data in cells]
+        _check_text(values, path, rows)
+    return list(map(add, _split(cells.sizes().astype("<u8").tobytes(), 8), values))
 
 
 def _bytes_at(array: pa.Array, at: NDArray[np.int64], budget: Budget, repeated: bool) -> Cells:
@@ -167,16 +169,22 @@ def _split(data: bytes, width: int) -> _Parts:
     return [data[at : at + width] for at in range(0, len(data), width)]
 
 
-def _check_text(cells: Cells, path: str, rows: NDArray[np.int64]) -> None:
-    for index, data in enumerate(cells):
-        if data is None:
-            continue
-        try:
-            str(data, "utf-8")
-        except UnicodeDecodeError as error:
-            found = shown(bytes(data[error.start : error.end]))
-            sentence = f"expected UTF-8, found {found}: {error.reason}"
-            raise KilnError("utf8", sentence, path=path, row=int(rows[index])) from None
+def _check_text(values: list[bytes], path: str, rows: NDArray[np.int64]) -> None:
+    try:
+        # All are checked at once: a zero byte is part of no other character, so that it tells them apart.
+        str(b"\0".join(values), "utf-8")
+    except UnicodeDecodeError as error:
+        ends = np.cumsum([len(data) + 1 for data in values])
+        index = int(np.searchsorted(ends, error.start, side="right"))
+        _require_utf8(values[index], path, int(rows[index]))
+
+
+def _require_utf8(data: bytes, path: str, row: int) -> None:
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError as error:
+        found = shown(data[error.start : error.end])
+        raise KilnError("utf8", f"expected UTF-8, found {found}: {error.reason}", path=path, row=row) from None
 
 
 def _tensors(cells: Cells, kind: Any, path: str, rows: NDArray[np.int64]) -> _Parts:

@@ -72,15 +72,17 @@ def without_text(data_type: pa.DataType) -> pa.DataType:
     return _BYTES_OF_TEXT.get(data_type) or with_children(data_type, without_text)
 
 
-def require_what_pyarrow_follows(array: pa.Array) -> None:
-    """Refuses an array of which pyarrow's own code may follow more than a null hides; text need not be UTF-8.
+def measured_for_pyarrow(array: pa.Array) -> int:
+    """Return about how many bytes an array has, with all of it checked that pyarrow's own code may follow.
+
+    That is more than a null does not hide. Text need not be UTF-8.
 
     pyarrow looks at the items of lists and the fields of structs whether or not what is above them is null.
 
     Raises:
         KilnError: With rule `arrow`.
     """
-    measured(array)
+    size = measured(array)
     try:
         array.validate(full=True)
     except (pa.ArrowInvalid, pa.ArrowIndexError):  # perhaps only for text
@@ -88,6 +90,7 @@ def require_what_pyarrow_follows(array: pa.Array) -> None:
             retyped(array, without_text(array.type)).validate(full=True)
         except (pa.ArrowInvalid, pa.ArrowIndexError, KilnError) as error:
             raise refused(f"this: {error}") from error
+    return size
 
 
 def _rebuilt(array: pa.Array, data_type: pa.DataType, buffers: list[Any], children: list[pa.Array]) -> pa.Array:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from kiln_arrow.columns.cells import has_kiln, leaves
 from kiln_arrow.columns.extension_types import is_kiln
-from kiln_arrow.columns.retype import require_what_pyarrow_follows
+from kiln_arrow.columns.retype import measured_for_pyarrow
 from kiln_arrow.columns.storage_arrays import LIMIT
 from kiln_arrow.errors import KilnError
 from kiln_arrow.files.whole_files import whole_file
-from kiln_arrow.foreign.structure import children_of, is_encoded, measured
+from kiln_arrow.foreign.structure import children_of, is_encoded
 from kiln_arrow.limits import Budget
 
 #: No row group is larger, unless one row is.
@@ -121,9 +121,8 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
     for name, column in [] if table is None else zip(table.column_names, table.columns, strict=True):
         base = 0
         for chunk in column.chunks:
-            require_what_pyarrow_follows(chunk)
+            size = measured_for_pyarrow(chunk)
             if not has_kiln(column.type):
-                size = measured(chunk)
                 others += size
                 rows[base : base + len(chunk)] += -(-size // max(len(chunk), 1))
             for leaf in leaves(chunk, budget):
@@ -134,7 +133,10 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
                     path = f"{name}.{leaf.path}" if leaf.path else name
                     raise KilnError("size", sentence, path=path, row=base + leaf.row(int(lengths.argmax())))
                 largest = max(largest, longest)
-                np.add.at(rows, base + (np.arange(len(lengths)) if leaf.rows is None else leaf.rows), lengths)
+                if leaf.rows is None:
+                    rows[base : base + len(chunk)] += lengths
+                else:
+                    np.add.at(rows, base + leaf.rows, lengths)
             base += len(chunk)
     return _Sizes(rows, largest, others)
 

@@ -186,13 +186,19 @@ def _run_ends(array: pa.Array) -> NDArray[np.int64]:
 
 
 def offsets_of(array: pa.Array, end: int) -> NDArray[np.int64]:
-    """Returns the offsets of an array's slots and of its end: rising, from 0 to `end`."""
+    """Returns the offsets of an array's slots and of its end: rising, from 0 to `end`; in the array's own width."""
     if not len(array):
         return np.zeros(1, np.int64)
-    offsets = bounded(array.buffers()[1], _OFFSETS[array.type.id], array.offset, len(array) + 1).astype(np.int64)
+    offsets = bounded(array.buffers()[1], _OFFSETS[array.type.id], array.offset, len(array) + 1)
     if offsets[0] < 0 or offsets[-1] > end or (offsets[1:] < offsets[:-1]).any():
         raise refused(f"offsets that do not rise from 0 to {end}")
     return offsets
+
+
+def _ranges(offsets: NDArray[Any], at: Slots) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where the range of each slot that counts begins, and how long it is."""
+    offsets = offsets.astype(np.int64)
+    return picked(offsets[:-1], at), picked(np.diff(offsets), at)
 
 
 def has_items(data_type: pa.DataType) -> bool:
@@ -222,8 +228,7 @@ def list_places(array: pa.Array, at: Slots) -> tuple[NDArray[np.int64], NDArray[
         if wrong.any():
             raise refused(f"a list view outside the {end} items")
     else:
-        offsets = offsets_of(array, end)
-        starts, counts = picked(offsets[:-1], at), picked(np.diff(offsets), at)
+        starts, counts = _ranges(offsets_of(array, end), at)
     if at is not None:
         counts = np.where(at < 0, 0, counts)
     return starts, counts
@@ -248,7 +253,8 @@ def item_slots(
 def _expand(count: int, array: pa.Array, budget: Budget) -> None:
     # A slot that takes a bit is the smallest that has a byte of its own; lists may share items beyond that.
     backed = min(len(array), 8 * array.get_total_buffer_size())
-    budget.spend(SLOT_BYTES * (count - backed), f"{count} slots of {array.type!s:.80}")
+    if count > backed:
+        budget.spend(SLOT_BYTES * (count - backed), f"{count} slots of {array.type!s:.80}")
 
 
 def bytes_places(
@@ -259,8 +265,8 @@ def bytes_places(
     at = without_nulls(array, at)
     valid = None if at is None or (at >= 0).all() else at >= 0
     if array.type.id not in _VIEWS:
-        offsets = offsets_of(array, 0 if buffers[2] is None else buffers[2].size)
-        return buffers[2:], None, picked(offsets[:-1], at), picked(np.diff(offsets), at), valid
+        starts, lengths = _ranges(offsets_of(array, _byte_count(array)), at)
+        return buffers[2:], None, starts, lengths, valid
     views = picked(bounded(buffers[1], "<i4", array.offset * 4, len(array) * 4).reshape(-1, 4), at)
     lengths, which, starts = (views[:, column].astype(np.int64) for column in (0, 2, 3))
     sizes = np.array([0 if buffer is None else buffer.size for buffer in buffers[2:]] + [0], np.int64)
@@ -277,6 +283,11 @@ def bytes_places(
     which = np.where(short, 0, which + 1)
     starts = np.where(short, (slots + array.offset) * 16 + 4, starts)
     return buffers[1:], which, starts, lengths, valid
+
+
+def _byte_count(array: pa.Array) -> int:
+    data = array.buffers()[2]
+    return 0 if data is None else int(data.size)
 
 
 def measured(array: pa.Array) -> int:
@@ -313,6 +324,9 @@ def _measured(array: pa.Array, at: Slots, budget: Budget) -> int:
             first = int(starts[0]) if len(starts) else 0
             return count * 4 + _measured(array.values.slice(first, int(counts.sum())), None, budget)
         return count * 4 + _measured(array.values, item_slots(array.values, starts, counts, budget), budget)
+    if kind.id in _BYTES and at is None and array.null_count == 0:
+        offsets = offsets_of(array, _byte_count(array))
+        return count * 4 + int(offsets[-1]) - int(offsets[0])
     if kind.id in _BYTES or kind.id in _VIEWS:
         *_, lengths, valid = bytes_places(array, at)
         return count * 4 + int((lengths if valid is None else lengths[valid]).sum())
@@ -333,7 +347,10 @@ def _without_overlap(
     starts: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns ranges that have the same items, each of them once."""
-    starts, counts = starts[counts > 0], counts[counts > 0]
+    if not counts.all():
+        starts, counts = starts[counts > 0], counts[counts > 0]
+    if (starts[1:] >= starts[:-1] + counts[:-1]).all():  # as those of every list with offsets do
+        return starts, counts
     order = np.argsort(starts, kind="stable")
     starts, ends = starts[order], (starts + counts)[order]
     reached = np.maximum.accumulate(ends) if len(ends) else ends

@@ -205,6 +205,21 @@ def test_text_that_is_not_utf8_is_refused_with_its_place():
     assert len(from_structs(pa.StructArray.from_arrays([text], ["x"], mask=pa.array([False, True, True])))) == 3
 
 
+@pytest.mark.parametrize("data", [b"\xc3", b"a\xff", b"\xe2\x82", b"\xa9", b"\xed\xa0\x80"])
+@pytest.mark.parametrize("row", [0, 1, 4])
+@pytest.mark.parametrize("neighbours", [b"\xc2\xa9", b"", None])
+def test_text_is_checked_value_by_value_wherever_its_neighbours_end(data, row, neighbours):
+    values = [neighbours] * 5
+    values[row] = data
+    text = pa.array(values, pa.binary()).view(pa.string())
+    with pytest.raises(UnicodeDecodeError) as expected:
+        data.decode()
+    with pytest.raises(KilnError) as caught:
+        kiln_arrow.from_structs(pa.StructArray.from_arrays([text], ["x"]))
+    assert (caught.value.rule, caught.value.row, caught.value.path) == ("utf8", row, "x")
+    assert caught.value.sentence.endswith(f": {expected.value.reason}")
+
+
 @pytest.mark.parametrize(
     "data_type",
     [
