@@ -43,7 +43,7 @@ _EXPECTED = (UnreadableError, ColumnError, ExchangeError, KilnError)
 
 
 def main() -> None:
-    """Runs the command and leaves with a status that says what happened, without a traceback."""
+    """Run the command and leaves with a status that says what happened, without a traceback."""
     run(command, "kiln-arrow", _EXPECTED)
 
 
@@ -123,7 +123,7 @@ class _OutputError(ExchangeError):
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Has an error of what is written name what is written, where an error of what is read would name that."""
+    """Have an error of what is written name what is written, where an error of what is read would name that."""
     try:
         yield
     except OSError as error:
@@ -196,13 +196,13 @@ def _require_tensors(file: str, source: Opened) -> None:
 
 
 def _decoded(data_type: pa.DataType) -> pa.DataType:
-    """Returns the type of what a dictionary or runs stand for."""
+    """Return the type of what a dictionary or runs stand for."""
     is_encoded = pa.types.is_dictionary(data_type) or pa.types.is_run_end_encoded(data_type)
     return data_type.value_type if is_encoded else data_type
 
 
 def _one_row(batch: Batch, row: int) -> Batch:
-    """Returns the part of a batch that has a row, or nothing of it."""
+    """Return the part of a batch that has a row, or nothing of it."""
     here = batch.first <= row < batch.first + batch.num_rows
     start, count = (row - batch.first, 1) if here else (0, 0)
     return Batch(row, count, [(name, values.slice(start, count)) for name, values in batch.columns])
@@ -214,7 +214,7 @@ def _require_row(file: str, row: int | None, count: int) -> None:
 
 
 def _cells(batch: Batch) -> Iterator[tuple[str, memoryview | None, Leaf]]:
-    """Yields the place of each cell, row by row where columns are flat, its bytes, and the array it is of."""
+    """Yield the place of each cell, row by row where columns are flat, its bytes, and the array it is of."""
     found = [(name, leaf) for name, values in batch.columns for leaf in leaves(values)]
     by_row: list[list[tuple[str, memoryview | None, Leaf]]] = [[] for _ in range(batch.num_rows)]
     for name, leaf in found:
@@ -231,7 +231,7 @@ def _cells(batch: Batch) -> Iterator[tuple[str, memoryview | None, Leaf]]:
 
 
 def _list_cell(file: str, place: str, data: memoryview | None, leaf: Leaf) -> bool:
-    """Writes a cell's lines; returns False where it is malformed, which is said on standard error."""
+    """Write a cell's lines; returns False where it is malformed, which is said on standard error."""
     try:
         lines = list(_lines(place, data, leaf))
     except KilnError as error:
@@ -242,7 +242,7 @@ def _list_cell(file: str, place: str, data: memoryview | None, leaf: Leaf) -> bo
 
 
 def _lines(place: str, data: memoryview | None, leaf: Leaf) -> Iterator[str]:
-    """Yields a line for each tensor of a cell, or one that says that there is none."""
+    """Yield a line for each tensor of a cell, or one that says that there is none."""
     if data is None:
         yield f"{place}  null"
         return
@@ -266,7 +266,7 @@ def _lines(place: str, data: memoryview | None, leaf: Leaf) -> Iterator[str]:
 
 
 def _directories(value: Any, path: str) -> Iterator[tuple[str, Directory]]:
-    """Yields every directory in a thawed value with its path."""
+    """Yield every directory in a thawed value with its path."""
     if isinstance(value, Directory):
         yield path, value
     elif isinstance(value, dict):
@@ -287,7 +287,7 @@ def _complain(text: str) -> None:
 
 @contextmanager
 def _progress(source: Opened) -> Iterator[Callable[[], None]]:
-    """A line on standard error that says how much of a file was read, where that is a terminal."""
+    """Keep a line on standard error that says how much of a file was read, where that is a terminal."""
     file = source.file
     with _share(file.name) as tell:
         # A reader may read some bytes twice.
@@ -297,7 +297,7 @@ def _progress(source: Opened) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _share(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A line on standard error that says how far the command is, where that is a terminal."""
+    """Keep a line on standard error that says how far the command is, where that is a terminal."""
     is_shown = sys.stderr is not None and sys.stderr.isatty()
     label = printable(Path(name).name)[:40]
 

@@ -5,6 +5,20 @@ from __future__ import annotations
 import reprlib
 from typing import ClassVar, Literal, get_args
 
+__all__ = [
+    "COLUMN_RULES",
+    "RULES",
+    "Code",
+    "ColumnRule",
+    "KilnDtypeError",
+    "KilnEOFError",
+    "KilnError",
+    "KilnSchemaError",
+    "Rule",
+    "end_of_buffer",
+    "shown",
+]
+
 Code = Literal["TYPE", "SCHEMA", "EOF"]
 
 Rule = Literal[
@@ -55,11 +69,11 @@ Rule = Literal[
 
 ColumnRule = Literal["arrow", "arrow_type", "null", "ragged", "size", "expansion"]
 
-#: Every rule slug, as documentation, golden cases and errors spell it.
 RULES: tuple[Rule, ...] = get_args(Rule)
+"""Every rule slug, as documentation, golden cases and errors spell it."""
 
-#: The same for what only columns are held to.
 COLUMN_RULES: tuple[ColumnRule, ...] = get_args(ColumnRule)
+"""The same for what only columns are held to."""
 
 _SHOWN_CHARACTERS = 80
 _SHOWN_PATH = 200
@@ -69,7 +83,7 @@ _short.maxstring = _short.maxother = _short.maxlong = _SHOWN_CHARACTERS
 
 
 def shown(value: object) -> str:
-    """Returns `value` escaped and shortened, fit for one line of a message."""
+    """Return `value` escaped and shortened, fit for one line of a message."""
     if isinstance(value, bytes):
         value = value[:_SHOWN_CHARACTERS]
     try:
@@ -97,13 +111,12 @@ class KilnError(ValueError):
             Arrow type, where it lies below the top.
         row: Index of the row at fault in a column, or None.
 
-    Example:
-        >>> import kiln_arrow
-        >>> try:
-        ...     kiln_arrow.decode(b"KLNT")
-        ... except kiln_arrow.KilnError as error:
-        ...     print(error.code, error.rule, error.offset)
-        EOF eof 4
+    >>> import kiln_arrow
+    >>> try:
+    ...     kiln_arrow.decode(b"KLNT")
+    ... except kiln_arrow.KilnError as error:
+    ...     print(error.code, error.rule, error.offset)
+    EOF eof 4
     """
 
     code: ClassVar[Code] = "TYPE"
@@ -149,13 +162,12 @@ class KilnEOFError(KilnError, EOFError):
 class KilnSchemaError(KilnError):
     """A frame was written for another type; none of its fields was read.
 
-    Example:
-        >>> import kiln_arrow
-        >>> try:
-        ...     kiln_arrow.unframe("list{i8,}", kiln_arrow.frame("list{str,}", ["a"]))
-        ... except kiln_arrow.KilnSchemaError as error:
-        ...     print(error.code, error.rule)
-        SCHEMA schema_hash
+    >>> import kiln_arrow
+    >>> try:
+    ...     kiln_arrow.unframe("list{i8,}", kiln_arrow.frame("list{str,}", ["a"]))
+    ... except kiln_arrow.KilnSchemaError as error:
+    ...     print(error.code, error.rule)
+    SCHEMA schema_hash
     """
 
     code = "SCHEMA"
@@ -166,6 +178,6 @@ class KilnDtypeError(KilnError, TypeError):
 
 
 def end_of_buffer(required: int, start: int, size: int, what: str) -> KilnEOFError:
-    """Returns the error for a buffer of `size` bytes that ends before `start + required`."""
+    """Return the error for a buffer of `size` bytes that ends before `start + required`."""
     sentence = f"expected {required} bytes of {what} at byte {start}, found {max(size - start, 0)}"
     return KilnEOFError("eof", sentence, size)

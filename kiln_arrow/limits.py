@@ -10,20 +10,28 @@ import os
 
 from kiln_arrow.errors import KilnError
 
-#: The environment variable that sets the limit, in bytes.
+__all__ = [
+    "CONTAINER_BYTES",
+    "SLOT_BYTES",
+    "VARIABLE",
+    "Budget",
+    "limit",
+]
+
 VARIABLE = "KILN_ARROW_MAX_EXPANSION"
+"""The environment variable that sets the limit, in bytes."""
 
 _DEFAULT = 512 << 20
 
-#: About what is kept for each slot of an array while it is walked: its place, its row, where its bytes lie.
 SLOT_BYTES = 64
+"""About what is kept for each slot of an array while it is walked: its place, its row, where its bytes lie."""
 
-#: About what Python needs for an empty dict, list or `Directory`.
 CONTAINER_BYTES = 256
+"""About what Python needs for an empty dict, list or `Directory`."""
 
 
 def limit() -> int:
-    """Returns the limit in bytes: what the environment says, or 512 MiB.
+    """Return the limit in bytes: what the environment says, or 512 MiB.
 
     Raises:
         ValueError: The variable holds something else than a number of bytes.
@@ -44,7 +52,7 @@ class Budget:
         self._spent = 0
 
     def spend(self, size: int, what: str) -> None:
-        """Counts bytes that nothing stands behind; a size below 0 counts nothing.
+        """Count bytes that nothing stands behind; a size below 0 counts nothing.
 
         Raises:
             KilnError: More than the limit; rule `expansion`.

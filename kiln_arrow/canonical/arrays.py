@@ -16,6 +16,19 @@ from kiln_arrow.canonical.layout import MAX_RANK, U32_END, U64_END, overflowing_
 from kiln_arrow.errors import KilnDtypeError, KilnError, shown
 from kiln_arrow.foreign.stated import require_stated, stated_dtypes
 
+__all__ = [
+    "Opaque",
+    "Payload",
+    "Tensor",
+    "apart_from",
+    "as_numpy",
+    "as_payload",
+    "check_bools",
+    "row_major",
+    "utf8",
+    "write_row_major",
+]
+
 
 @dataclass(frozen=True, init=False)
 class Opaque:
@@ -29,12 +42,11 @@ class Opaque:
         layout: Name of the layout, not empty.
         data: The payload as a read-only memoryview of the bytes-like object it was made of.
 
-    Example:
-        >>> import kiln_arrow
-        >>> blocks = kiln_arrow.Opaque("float32", (2, 2), "csr", b"any bytes")
-        >>> name, tensor = kiln_arrow.decode(kiln_arrow.encode([("m", blocks)])).tensors[0]
-        >>> tensor == blocks
-        True
+    >>> import kiln_arrow
+    >>> blocks = kiln_arrow.Opaque("float32", (2, 2), "csr", b"any bytes")
+    >>> name, tensor = kiln_arrow.decode(kiln_arrow.encode([("m", blocks)])).tensors[0]
+    >>> tensor == blocks
+    True
     """
 
     dtype: np.dtype[Any]
@@ -57,14 +69,14 @@ class Opaque:
 Tensor = NDArray[Any] | Opaque
 
 
-#: A tensor ready to be placed: its row of the dtype table, dims, layout (empty when dense), byte length, and the source
-#: of its bytes: the caller's array in its own strides and byte order, or an opaque payload as flat uint8. It is a plain
-#: tuple, as one is made for each tensor of each cell that is written.
 Payload = tuple[DType, tuple[int, ...], bytes, int, NDArray[Any]]
+"""A tensor ready to be placed: its row of the dtype table, dims, layout (empty when dense), byte length, and the
+source of its bytes: the caller's array in its own strides and byte order, or an opaque payload as flat uint8. It is
+a plain tuple, as one is made for each tensor of each cell that is written."""
 
 
 def row_major(payload: Payload) -> memoryview:
-    """Returns a payload's bytes, little-endian and row-major, from where they lie if they do so there."""
+    """Return a payload's bytes, little-endian and row-major, from where they lie if they do so there."""
     dtype, _, layout, _, source = payload
     if layout or _lies_row_major(source, dtype):
         return source.data
@@ -73,7 +85,7 @@ def row_major(payload: Payload) -> memoryview:
 
 
 def write_row_major(payload: Payload, target: memoryview) -> None:
-    """Writes a payload's bytes to a target as long, in one pass over the source."""
+    """Write a payload's bytes to a target as long, in one pass over the source."""
     dtype, dims, layout, _, source = payload
     if layout or _lies_row_major(source, dtype):
         target[:] = source.data.cast("B")
@@ -87,13 +99,13 @@ def _lies_row_major(source: NDArray[Any], dtype: DType) -> bool:
 
 
 def apart_from(payload: Payload, memory: NDArray[np.uint8]) -> Payload:
-    """Returns the same payload, its source copied if it may lie in `memory`."""
+    """Return the same payload, its source copied if it may lie in `memory`."""
     source = payload[4]
     return (*payload[:4], source.copy()) if np.may_share_memory(source, memory) else payload
 
 
 def as_payload(tensor: object, index: int, name: str | None) -> Payload:
-    """Returns `tensor` ready to be placed, all but the bytes of bools checked; errors name it by index and name."""
+    """Return `tensor` ready to be placed, all but the bytes of bools checked; errors name it by index and name."""
     if type(tensor) is not np.ndarray:
         if isinstance(tensor, Opaque):
             return _opaque_payload(tensor, index, name)
@@ -113,7 +125,7 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
 
 
 def check_bools(payload: Payload, index: int, name: str | None) -> None:
-    """Refuses a dense bool payload with a byte over 1."""
+    """Refuse a dense bool payload with a byte over 1."""
     largest = int(payload[4].view(np.uint8).max(initial=0))
     if largest > 1:
         raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", None, index, name)
@@ -136,7 +148,7 @@ def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
 
 
 def utf8(text: str, index: int, name: str | None) -> bytes:
-    """Returns the strict UTF-8 bytes of a name, whose length a descriptor can hold."""
+    """Return the strict UTF-8 bytes of a name, whose length a descriptor can hold."""
     try:
         encoded = str.encode(text)  # a subclass may encode itself to anything
     except UnicodeEncodeError as error:
@@ -147,7 +159,7 @@ def utf8(text: str, index: int, name: str | None) -> bytes:
 
 
 def as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
-    """Returns what stands for a tensor as an array, in its own memory where it can; any dtype and rank."""
+    """Return what stands for a tensor as an array, in its own memory where it can; any dtype and rank."""
     if type(tensor) is np.ndarray:
         return tensor
     torch = sys.modules.get("torch")  # whoever holds a torch tensor has imported torch

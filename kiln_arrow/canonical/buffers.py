@@ -6,9 +6,14 @@ from typing import Any
 
 from kiln_arrow.errors import KilnError
 
+__all__ = [
+    "readable_bytes",
+    "writable_bytes",
+]
+
 
 def readable_bytes(buffer: Any) -> memoryview:
-    """Returns a read-only, one-dimensional view of a buffer's bytes."""
+    """Return a read-only, one-dimensional view of a buffer's bytes."""
     if type(buffer) is bytes:
         return memoryview(buffer)
     view = memoryview(buffer).toreadonly()
@@ -20,7 +25,7 @@ def readable_bytes(buffer: Any) -> memoryview:
 
 
 def writable_bytes(buffer: Any) -> memoryview:
-    """Returns a writable, one-dimensional view of a buffer's bytes."""
+    """Return a writable, one-dimensional view of a buffer's bytes."""
     view = memoryview(buffer)
     if view.readonly or not view.c_contiguous:
         raise KilnError("buffer", "expected a writable, C-contiguous buffer, found one that is not")

@@ -47,14 +47,22 @@ from kiln_arrow.canonical.layout import (
 )
 from kiln_arrow.errors import KilnDtypeError, KilnError, Rule, end_of_buffer, shown
 
+__all__ = [
+    "Front",
+    "Placed",
+    "Region",
+    "read_directory",
+    "tensors_of",
+]
+
 # Plain tuples, as one is made per tensor of every directory that is read.
 
-#: name, NumPy dtype, dims, layout, and where the payload starts and stops
 Placed = tuple[str | None, np.dtype[Any], tuple[int, ...], str | None, int, int]
+"""name, NumPy dtype, dims, layout, and where the payload starts and stops."""
 
-#: Bytes of the payload region that follow a rule: whether they are the bytes of bools, else zeros that no tensor
-#: covers; where they start and stop; the tensor they belong to or lie before, None for the tail
 Region = tuple[bool, int, int, int | None]
+"""Bytes of the payload region that follow a rule: whether they are the bytes of bools, else zeros that no tensor
+covers; where they start and stop; the tensor they belong to or lie before, None for the tail."""
 
 
 class Front(NamedTuple):
@@ -73,7 +81,7 @@ _REMEMBERED_SIZE = 2048
 
 
 def read_directory(data: bytes | memoryview, base: int) -> Front:
-    """Returns the front of the directory that begins at `base`, with every byte of the directory checked.
+    """Return the front of the directory that begins at `base`, with every byte of the directory checked.
 
     Bytes after it are not looked at: `base + front.length` is where they begin.
     """
@@ -108,7 +116,7 @@ def read_directory(data: bytes | memoryview, base: int) -> Front:
 
 
 def _read_front(head: bytes | memoryview, base: int, buffer_length: int) -> Front:
-    """Reads everything before the payload region; `head` is that much, or all the buffer has of it from `base` on."""
+    """Read everything before the payload region; `head` is that much, or all the buffer has of it from `base` on."""
     tensor_count, flags, name_bytes, payload_bytes = _read_header(head, base)
     heap = HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count
     payloads = align64(heap + name_bytes)
@@ -149,7 +157,7 @@ def _check_length(base: int, heap: int, payloads: int, length: int, buffer_lengt
 
 
 def _read_descriptors(head: bytes | memoryview, base: int, tensor_count: int) -> tuple[list[tuple[Any, ...]], int]:
-    """Returns the fields of the descriptors, each checked in turn, and the end of the last payload."""
+    """Return the fields of the descriptors, each checked in turn, and the end of the last payload."""
     descriptors: list[tuple[Any, ...]] = []
     end = 0
     for fields in DESCRIPTOR.iter_unpack(head[HEADER_SIZE : HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count]):
@@ -191,7 +199,7 @@ def _read_descriptors(head: bytes | memoryview, base: int, tensor_count: int) ->
 def _descriptor_error(
     rule: Rule, sentence: str, field: int, head: bytes | memoryview, base: int, tensor: int
 ) -> KilnError:
-    """Returns the error for a field of a descriptor, with the tensor's name where the unchecked heap can tell it."""
+    """Return the error for a field of a descriptor, with the tensor's name where the unchecked heap can tell it."""
     tensor_count, name_bytes, _ = COUNTS.unpack_from(head)
     heap = HEADER_SIZE + DESCRIPTOR_SIZE * tensor_count
     at = HEADER_SIZE + DESCRIPTOR_SIZE * tensor
@@ -209,7 +217,7 @@ def _descriptor_error(
 def _check_sums(
     base: int, descriptors: list[tuple[Any, ...]], flags: int, name_bytes: int, payload_bytes: int, end: int
 ) -> None:
-    """Checks the header's sums over the descriptors; without descriptors all three are 0."""
+    """Check the header's sums over the descriptors; without descriptors all three are 0."""
     names_length = heap_length = 0
     for fields in descriptors:
         names_length += fields[2]
@@ -265,7 +273,7 @@ def _placed(
     payloads: int,
     length: int,
 ) -> Front:
-    """Returns where the tensors of checked descriptors lie, and which bytes of the payload region have a rule."""
+    """Return where the tensors of checked descriptors lie, and which bytes of the payload region have a rule."""
     tensors: list[Placed] = []
     regions: list[Region] = []
     end = payloads
@@ -302,7 +310,7 @@ def _region_error(rule: Rule, sentence: str, base: int, front: Front, region: Re
 def tensors_of(
     front: Front, view: memoryview, base: int, *, copy: bool | None
 ) -> tuple[tuple[str | None, Tensor], ...]:
-    """Returns name and tensor of each entry of an accepted directory, as `decode` promises for `copy`.
+    """Return name and tensor of each entry of an accepted directory, as `decode` promises for `copy`.
 
     `view` is read-only, and so are the views made of it.
     """

@@ -14,6 +14,17 @@ from kiln_arrow.canonical.dtypes import from_numpy
 from kiln_arrow.canonical.encoder import Plan, Tensors, parts_of, plan, write
 from kiln_arrow.errors import KilnError, shown
 
+__all__ = [
+    "Directory",
+    "decode",
+    "encode",
+    "encode_into",
+    "encoded_size",
+    "plan_of",
+    "read_whole",
+    "validate",
+]
+
 
 class Directory(Mapping[str, NDArray[Any]]):
     """The tensors of one directory.
@@ -21,13 +32,12 @@ class Directory(Mapping[str, NDArray[Any]]):
     As a mapping it holds the arrays that have a name, in directory order. `tensors` holds every entry: the unnamed
     and the opaque too. Two directories are equal when their bytes are.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> directory = kiln_arrow.decode(kiln_arrow.encode([("b", numpy.arange(3)), (None, numpy.float32(1.5))]))
-        >>> directory["b"]
-        array([0, 1, 2])
-        >>> directory
-        Directory('b': i64[3], None: f32[])
+    >>> import numpy, kiln_arrow
+    >>> directory = kiln_arrow.decode(kiln_arrow.encode([("b", numpy.arange(3)), (None, numpy.float32(1.5))]))
+    >>> directory["b"]
+    array([0, 1, 2])
+    >>> directory
+    Directory('b': i64[3], None: f32[])
     """
 
     __slots__ = ("_arrays", "_source", "_tensors")
@@ -42,7 +52,7 @@ class Directory(Mapping[str, NDArray[Any]]):
 
     @classmethod
     def from_bytes(cls, front: Front, view: memoryview, base: int) -> Directory:
-        """Returns the tensors of checked bytes; their views are made when they are first asked for."""
+        """Return the tensors of checked bytes; their views are made when they are first asked for."""
         directory = cls.__new__(cls)
         directory._tensors = directory._arrays = None
         directory._source = (front, view, base)
@@ -94,7 +104,7 @@ def _described(tensor: Tensor) -> str:
 
 
 def encode(tensors: Tensors) -> bytes:
-    """Returns the one directory of `tensors`; equal tensors give equal bytes.
+    """Return the one directory of `tensors`; equal tensors give equal bytes.
 
     Args:
         tensors: A mapping of name to tensor, which is sorted by the UTF-8 bytes of its keys; or (name or None, tensor)
@@ -106,30 +116,28 @@ def encode(tensors: Tensors) -> bytes:
         KilnError: A tensor, a name or the list itself is refused; `rule`, `tensor` and `name` say which and why.
         KilnDtypeError: The same for a dtype outside the table; it is a TypeError too.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> len(kiln_arrow.encode({})), len(kiln_arrow.encode({"x": numpy.zeros(3)}))
-        (64, 320)
+    >>> import numpy, kiln_arrow
+    >>> len(kiln_arrow.encode({})), len(kiln_arrow.encode({"x": numpy.zeros(3)}))
+    (64, 320)
     """
     return b"".join(parts_of(plan_of(tensors)))
 
 
 def encoded_size(tensors: Tensors) -> int:
-    """Returns how many bytes `encode` gives, without reading a payload.
+    """Return how many bytes `encode` gives, without reading a payload.
 
     Raises:
         KilnError: As `encode`, except for bool bytes over 1, which only reading them can tell.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> kiln_arrow.encoded_size({"x": numpy.zeros(3)})
-        320
+    >>> import numpy, kiln_arrow
+    >>> kiln_arrow.encoded_size({"x": numpy.zeros(3)})
+    320
     """
     return plan_of(tensors, check_contents=False)[0].length
 
 
 def encode_into(tensors: Tensors, buffer: Any) -> int:
-    """Writes the directory of `tensors` to the start of `buffer` and returns its length in bytes.
+    """Write the directory of `tensors` to the start of `buffer` and returns its length in bytes.
 
     Nothing is written when anything is refused. Bytes of `buffer` past the directory stay as they are. Tensors may
     lie in `buffer` themselves: those are copied before the first byte is written.
@@ -141,12 +149,11 @@ def encode_into(tensors: Tensors, buffer: Any) -> int:
     Raises:
         KilnError: As `encode`; rule `buffer` when the buffer is read-only, not contiguous or too small.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> buffer = bytearray(512)
-        >>> size = kiln_arrow.encode_into({"x": numpy.arange(3)}, buffer)
-        >>> kiln_arrow.decode(buffer[:size])["x"]
-        array([0, 1, 2])
+    >>> import numpy, kiln_arrow
+    >>> buffer = bytearray(512)
+    >>> size = kiln_arrow.encode_into({"x": numpy.arange(3)}, buffer)
+    >>> kiln_arrow.decode(buffer[:size])["x"]
+    array([0, 1, 2])
     """
     target = writable_bytes(buffer)
     planned = plan_of(tensors)
@@ -158,14 +165,14 @@ def encode_into(tensors: Tensors, buffer: Any) -> int:
 
 
 def plan_of(tensors: Tensors, *, check_contents: bool = True) -> Plan:
-    """Returns the plan of what `encode` takes; a `Directory` keeps its order, though it is a mapping."""
+    """Return the plan of what `encode` takes; a `Directory` keeps its order, though it is a mapping."""
     if type(tensors) is not dict and isinstance(tensors, Directory):  # the first alone is quick
         tensors = tensors.tensors
     return plan(tensors, check_contents=check_contents)
 
 
 def decode(buffer: Any, *, copy: bool | None = None) -> Directory:
-    """Returns the tensors of a buffer that holds exactly one directory, all of it checked.
+    """Return the tensors of a buffer that holds exactly one directory, all of it checked.
 
     For every accepted buffer `encode(decode(buffer)) == buffer`. The whole buffer is checked at once; views are made
     when they are first asked for.
@@ -180,11 +187,10 @@ def decode(buffer: Any, *, copy: bool | None = None) -> Directory:
         KilnEOFError: The buffer ends too soon; it is an EOFError too.
         ValueError: `copy=False`, but a tensor would have to be copied.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> directory = kiln_arrow.decode(kiln_arrow.encode({"x": numpy.arange(3)}))
-        >>> directory["x"].flags.writeable, directory["x"].copy().flags.writeable
-        (False, True)
+    >>> import numpy, kiln_arrow
+    >>> directory = kiln_arrow.decode(kiln_arrow.encode({"x": numpy.arange(3)}))
+    >>> directory["x"].flags.writeable, directory["x"].copy().flags.writeable
+    (False, True)
     """
     view = readable_bytes(buffer)
     data = buffer if type(buffer) is bytes else view  # slices of bytes are cheaper
@@ -193,21 +199,20 @@ def decode(buffer: Any, *, copy: bool | None = None) -> Directory:
 
 
 def validate(buffer: Any) -> None:
-    """Checks that `buffer` holds exactly one canonical directory; returns nothing.
+    """Check that `buffer` holds exactly one canonical directory; returns nothing.
 
     Raises:
         KilnError: As `decode`.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.validate(kiln_arrow.encode({}))
+    >>> import kiln_arrow
+    >>> kiln_arrow.validate(kiln_arrow.encode({}))
     """
     data = buffer if type(buffer) is bytes else readable_bytes(buffer)
     read_whole(data)
 
 
 def read_whole(data: bytes | memoryview) -> Front:
-    """Returns the front of the directory that is all of `data`, with every byte checked."""
+    """Return the front of the directory that is all of `data`, with every byte checked."""
     front = read_directory(data, 0)
     if len(data) != front.length:
         sentence = f"expected nothing after the directory, found {len(data) - front.length} bytes"

@@ -7,6 +7,14 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+__all__ = [
+    "BOOL",
+    "BY_CODE",
+    "DTYPES",
+    "DType",
+    "from_numpy",
+]
+
 
 class DType(NamedTuple):
     """One row of the table.
@@ -18,11 +26,10 @@ class DType(NamedTuple):
         numpy: The little-endian NumPy dtype.
         is_numpys_own: False for a dtype of `ml_dtypes`.
 
-    Example:
-        >>> import kiln_arrow
-        >>> row = kiln_arrow.DTYPES[10]
-        >>> row.code, row.name, row.item_size, row.numpy
-        (11, 'bf16', 2, dtype(bfloat16))
+    >>> import kiln_arrow
+    >>> row = kiln_arrow.DTYPES[10]
+    >>> row.code, row.name, row.item_size, row.numpy
+    (11, 'bf16', 2, dtype(bfloat16))
     """
 
     code: int
@@ -37,7 +44,6 @@ def _row(code: int, name: str, numpy: Any) -> DType:
     return DType(code, name, dtype.itemsize, dtype, dtype.isbuiltin != 2)
 
 
-#: The table, in order of the codes 1 to 17.
 DTYPES: tuple[DType, ...] = (
     _row(1, "bool", "?"),
     _row(2, "i8", "<i1"),
@@ -57,11 +63,12 @@ DTYPES: tuple[DType, ...] = (
     _row(16, "c64", "<c8"),
     _row(17, "c128", "<c16"),
 )
+"""The table, in order of the codes 1 to 17."""
 
 BOOL = DTYPES[0]
 
-#: Rows by their code in a descriptor.
 BY_CODE: dict[int, DType] = {row.code: row for row in DTYPES}
+"""Rows by their code in a descriptor."""
 
 _BY_NUMPY: dict[np.dtype[Any], DType] = {
     **{row.numpy.newbyteorder(">"): row for row in DTYPES},
@@ -73,5 +80,5 @@ _LONG_DOUBLES = "gG"
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType | None:
-    """Returns the row that carries `dtype` in either byte order, or None for a dtype outside the table."""
+    """Return the row that carries `dtype` in either byte order, or None for a dtype outside the table."""
     return None if dtype.char in _LONG_DOUBLES else _BY_NUMPY.get(dtype)

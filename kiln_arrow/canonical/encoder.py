@@ -29,10 +29,20 @@ from kiln_arrow.canonical.layout import (
 )
 from kiln_arrow.errors import KilnError, shown
 
+__all__ = [
+    "Front",
+    "Plan",
+    "Tensors",
+    "ordered",
+    "parts_of",
+    "plan",
+    "write",
+]
+
 _NO_DIMS = (0,) * MAX_RANK
 
-#: What `encode` takes: a mapping, or pairs of name and tensor.
 Tensors = Mapping[Any, Any] | Iterable[tuple[str | None, Any]]
+"""What `encode` takes: a mapping, or pairs of name and tensor."""
 
 
 class Front(NamedTuple):
@@ -43,12 +53,12 @@ class Front(NamedTuple):
     length: int  # of the whole directory
 
 
-#: A directory about to be written.
 Plan = tuple[Front, list[Payload]]
+"""A directory about to be written."""
 
 
 def parts_of(plan: Plan) -> list[bytes | memoryview]:
-    """Returns a directory in pieces, each payload as it lies where it can."""
+    """Return a directory in pieces, each payload as it lies where it can."""
     (front, byte_offsets, _), payloads = plan
     parts: list[bytes | memoryview] = [front]
     end = 0
@@ -65,7 +75,7 @@ def parts_of(plan: Plan) -> list[bytes | memoryview]:
 
 
 def write(plan: Plan, target: memoryview) -> None:
-    """Writes a directory to a target of its length, each payload in one pass."""
+    """Write a directory to a target of its length, each payload in one pass."""
     (front, byte_offsets, _), payloads = plan
     memory: NDArray[np.uint8] = np.frombuffer(target, np.uint8)
     payloads = [apart_from(payload, memory) for payload in payloads]
@@ -83,7 +93,7 @@ def write(plan: Plan, target: memoryview) -> None:
 
 
 def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
-    """Returns where everything goes, with the whole input checked, bool bytes included unless told otherwise."""
+    """Return where everything goes, with the whole input checked, bool bytes included unless told otherwise."""
     payloads: list[Payload] = []
     facts: list[_Facts] = []
     for name_bytes, name, tensor in ordered(tensors):
@@ -97,8 +107,8 @@ def plan(tensors: Tensors, *, check_contents: bool = True) -> Plan:
     return front(tuple(facts)), payloads
 
 
-#: name, layout, dtype code, dims, byte length
 _Facts = tuple[bytes, bytes, int, tuple[int, ...], int]
+"""Name, layout, dtype code, dims and byte length of a tensor."""
 
 # As in decoding, the cells of a column mostly share their fronts, so short ones are remembered.
 _REMEMBERED_TENSORS = 16
@@ -138,7 +148,7 @@ def _front(tensors: tuple[_Facts, ...]) -> Front:
 
 
 def ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:
-    """Returns name bytes, name and tensor of each entry, those of a mapping sorted by name bytes; tensors unchecked."""
+    """Return name bytes, name and tensor of each entry, those of a mapping sorted by name bytes; tensors unchecked."""
     if type(tensors) is dict or isinstance(tensors, Mapping):  # the first alone is quick
         entries = [(_name_bytes(name, index), name, tensor) for index, (name, tensor) in enumerate(tensors.items())]
         if len(entries) > 1:

@@ -10,25 +10,34 @@ from kiln_arrow.canonical.frozen import Codec, Parts, check_value, codec_of, rea
 from kiln_arrow.canonical.typetext import remembered, schema_hash
 from kiln_arrow.errors import KilnError, KilnSchemaError, end_of_buffer, shown
 
+__all__ = [
+    "MAGIC",
+    "PREFIX",
+    "Form",
+    "form_of",
+    "frame",
+    "prefix_of",
+    "unframe",
+]
+
 MAGIC = b"KLN0"
 
-#: magic, profile, flags, reserved, schema hash
 PREFIX = struct.Struct("<4sBHBQ")
+"""magic, profile, flags, reserved, schema hash."""
 
 _AT_PROFILE, _AT_FLAGS, _AT_RESERVED, _AT_HASH = 4, 5, 7, 8
 
 
 def frame(type_text: str, value: object) -> bytes:
-    """Returns sixteen bytes that name the type, and the frozen value after them.
+    """Return sixteen bytes that name the type, and the frozen value after them.
 
     Raises:
         KilnError: As `freeze`.
 
-    Example:
-        >>> import kiln_arrow
-        >>> framed = kiln_arrow.frame("struct{id:i64,batch:tensors,}", {"id": 7, "batch": {}})
-        >>> framed[:16].hex(" "), len(framed)
-        ('4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5', 88)
+    >>> import kiln_arrow
+    >>> framed = kiln_arrow.frame("struct{id:i64,batch:tensors,}", {"id": 7, "batch": {}})
+    >>> framed[:16].hex(" "), len(framed)
+    ('4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5', 88)
     """
     parts: Parts = [prefix_of(type_text)]
     codec_of(type_text).write(value, parts)
@@ -36,7 +45,7 @@ def frame(type_text: str, value: object) -> bytes:
 
 
 def prefix_of(type_text: str) -> bytes:
-    """Returns the sixteen bytes before every value of a type."""
+    """Return the sixteen bytes before every value of a type."""
     return PREFIX.pack(MAGIC, 0, 0, 0, schema_hash(type_text))
 
 
@@ -48,12 +57,12 @@ class Form(NamedTuple):
     codec: Codec
 
     def read(self, view: memoryview) -> Any:
-        """Returns the value of a buffer that holds exactly one frame."""
+        """Return the value of a buffer that holds exactly one frame."""
         self._check_prefix(view)
         return read_value(self.codec, view, PREFIX.size)
 
     def check(self, view: memoryview) -> None:
-        """Checks what `read` checks, and makes no values: they may take much more memory than their bytes."""
+        """Check what `read` checks, and makes no values: they may take much more memory than their bytes."""
         self._check_prefix(view)
         check_value(self.codec, view, PREFIX.size)
 
@@ -76,7 +85,7 @@ class Form(NamedTuple):
 
 @remembered
 def form_of(type_text: str) -> Form:
-    """Returns the form of the frames of a type.
+    """Return the form of the frames of a type.
 
     Raises:
         KilnError: The type text is not canonical.
@@ -85,17 +94,16 @@ def form_of(type_text: str) -> Form:
 
 
 def unframe(type_text: str, buffer: Any) -> Any:
-    """Returns the value of a buffer that holds exactly one frame of the type, as `thaw` gives it.
+    """Return the value of a buffer that holds exactly one frame of the type, as `thaw` gives it.
 
     Raises:
         KilnError: The type text, the prefix or the value is refused.
         KilnSchemaError: The frame names another type; no field was read.
         KilnEOFError: The buffer ends too soon; it is an EOFError too.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.unframe("list{str,}", kiln_arrow.frame("list{str,}", ["a", "b"]))
-        ['a', 'b']
+    >>> import kiln_arrow
+    >>> kiln_arrow.unframe("list{str,}", kiln_arrow.frame("list{str,}", ["a", "b"]))
+    ['a', 'b']
     """
     form = form_of(type_text)
     return form.read(readable_bytes(buffer))

@@ -18,6 +18,17 @@ from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Type, parse_
 from kiln_arrow.errors import KilnError, Rule, end_of_buffer, shown
 from kiln_arrow.limits import CONTAINER_BYTES, Budget
 
+__all__ = [
+    "Codec",
+    "Made",
+    "Parts",
+    "check_value",
+    "codec_of",
+    "freeze",
+    "read_value",
+    "thaw",
+]
+
 Parts = list["bytes | memoryview"]
 
 
@@ -44,7 +55,7 @@ class Made:
         self._budget: Budget | None = None  # of the first struct beyond them
 
     def struct(self) -> None:
-        """Counts one more.
+        """Count one more.
 
         Raises:
             KilnError: More than the bytes and the limit allow; rule `expansion`.
@@ -60,7 +71,7 @@ _ORDINARY_STRUCTS = 8
 
 
 def freeze(type_text: str, value: object) -> bytes:
-    """Returns the one encoding of `value` as the type says.
+    """Return the one encoding of `value` as the type says.
 
     Args:
         type_text: Canonical type text.
@@ -71,10 +82,9 @@ def freeze(type_text: str, value: object) -> bytes:
     Raises:
         KilnError: The type text or the value is refused; `path` says which part of the value.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.freeze("struct{id:u16,tag:option{str,},}", {"id": 7, "tag": "a"}).hex()
-        '070001010000000000000061'
+    >>> import kiln_arrow
+    >>> kiln_arrow.freeze("struct{id:u16,tag:option{str,},}", {"id": 7, "tag": "a"}).hex()
+    '070001010000000000000061'
     """
     parts: Parts = []
     codec_of(type_text).write(value, parts)
@@ -82,7 +92,7 @@ def freeze(type_text: str, value: object) -> bytes:
 
 
 def thaw(type_text: str, buffer: Any) -> Any:
-    r"""Returns the value of a buffer that holds exactly one encoding of the type.
+    r"""Return the value of a buffer that holds exactly one encoding of the type.
 
     Integers come as int, `f32` as numpy.float32 with its bits, `f64` as float, a struct as a dict in field order,
     `tensors` as a `Directory` of read-only views of the buffer, copied where an address does not suit a dtype.
@@ -92,23 +102,22 @@ def thaw(type_text: str, buffer: Any) -> Any:
         KilnError: The type text or the bytes are refused; `path` and `offset` say where.
         KilnEOFError: The buffer ends too soon; it is an EOFError too.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.thaw("list{i8,}", b"\x02\0\0\0\0\0\0\0\x01\xff")
-        [1, -1]
+    >>> import kiln_arrow
+    >>> kiln_arrow.thaw("list{i8,}", b"\x02\0\0\0\0\0\0\0\x01\xff")
+    [1, -1]
     """
     return read_value(codec_of(type_text), readable_bytes(buffer), 0)
 
 
 def read_value(codec: Codec, view: memoryview, at: int) -> Any:
-    """Returns the value that begins at `at` and ends where the view does."""
+    """Return the value that begins at `at` and ends where the view does."""
     value, end = codec.read(view, at, Made(len(view) - at))
     _require_end(view, end)
     return value
 
 
 def check_value(codec: Codec, view: memoryview, at: int) -> None:
-    """Checks what `read_value` checks, and makes no values."""
+    """Check what `read_value` checks, and makes no values."""
     _, end = codec.read(view, at, None)
     _require_end(view, end)
 
@@ -120,7 +129,7 @@ def _require_end(view: memoryview, end: int) -> None:
 
 @remembered
 def codec_of(type_text: str) -> Codec:
-    """Returns the codec of a canonical type text."""
+    """Return the codec of a canonical type text."""
     return _codec(parse_type(type_text))
 
 
@@ -137,12 +146,12 @@ def _codec(kind: Type) -> Codec:
 
 
 def _within(step: str, error: KilnError) -> None:
-    """Adds one step, outermost last, to the path of an error on its way out."""
+    """Add one step, outermost last, to the path of an error on its way out."""
     error.path = step + (f".{error.path}" if error.path[:1] not in ("", "[") else error.path)
 
 
 def _field_step(key: object) -> str:
-    """Returns the step to a field the type does not have, whose key may be anything."""
+    """Return the step to a field the type does not have, whose key may be anything."""
     return key if isinstance(key, str) and len(key) <= 80 and key.isidentifier() else f"[{shown(key)}]"
 
 
@@ -151,7 +160,7 @@ def _refused_value(expected: str, value: object) -> KilnError:
 
 
 def _fixed(size: int, what: str, view: memoryview, at: int) -> int:
-    """Returns where a field of `size` bytes ends, once they are known to be there."""
+    """Return where a field of `size` bytes ends, once they are known to be there."""
     end = at + size
     if end > len(view):
         raise end_of_buffer(size, at, len(view), what)
@@ -236,7 +245,7 @@ def _read_f64(view: memoryview, at: int, _: Made | None) -> tuple[float, int]:
 
 
 def _read_count(view: memoryview, at: int, smallest: int, what: str) -> tuple[int, int]:
-    """Returns a count and where its items begin, once the rest could hold that many at their smallest."""
+    """Return a count and where its items begin, once the rest could hold that many at their smallest."""
     start = _fixed(8, f"{what} count", view, at)
     count = int.from_bytes(view[at:start], "little")
     if count * smallest > len(view) - start:

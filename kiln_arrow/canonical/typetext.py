@@ -10,6 +10,24 @@ from typing import TypeVar
 
 from kiln_arrow.errors import KilnError, shown
 
+__all__ = [
+    "LEAF_WORDS",
+    "MAX_DEPTH",
+    "Dict",
+    "Leaf",
+    "List",
+    "Option",
+    "Struct",
+    "T",
+    "Type",
+    "format_type",
+    "is_name",
+    "parse_type",
+    "remembered",
+    "schema_hash",
+    "tokens",
+]
+
 LEAF_WORDS = (
     "bool",
     "i8",
@@ -55,10 +73,9 @@ class Struct:
     Attributes:
         fields: Name and type of each.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.parse_type("struct{id:i64,}").fields
-        (('id', Leaf(word='i64')),)
+    >>> import kiln_arrow
+    >>> kiln_arrow.parse_type("struct{id:i64,}").fields
+    (('id', Leaf(word='i64')),)
     """
 
     fields: tuple[tuple[str, Type], ...]
@@ -97,7 +114,7 @@ _REMEMBERED_LENGTH = 4096
 
 
 def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
-    """Returns the same function of a type text with its latest results remembered."""
+    """Return the same function of a type text with its latest results remembered."""
     short = lru_cache(maxsize=_REMEMBERED_COUNT)(function)
     long = lru_cache(maxsize=1)(function)
 
@@ -115,15 +132,14 @@ _OPENING_TOKENS: dict[type[Type], str] = {List: "list{", Dict: "dict{", Option: 
 
 @remembered
 def parse_type(text: str) -> Type:
-    """Returns the type a canonical type text spells.
+    """Return the type a canonical type text spells.
 
     Raises:
         KilnError: The text is not canonical; `offset` is where, in characters from its start.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.parse_type("list{option{i64,},}")
-        List(item=Option(value=Leaf(word='i64')))
+    >>> import kiln_arrow
+    >>> kiln_arrow.parse_type("list{option{i64,},}")
+    List(item=Option(value=Leaf(word='i64')))
     """
     parsed, end = _parse_type(text, 0, 0)
     if end != len(text):
@@ -132,15 +148,14 @@ def parse_type(text: str) -> Type:
 
 
 def format_type(kind: Type) -> str:
-    """Returns the canonical text of a type, such that `parse_type` gives the type back.
+    """Return the canonical text of a type, such that `parse_type` gives the type back.
 
     Raises:
         KilnError: The type has no canonical text: a name outside the grammar, a field twice, an option of an option …
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.format_type(kiln_arrow.Struct((("id", kiln_arrow.Leaf("i64")),)))
-        'struct{id:i64,}'
+    >>> import kiln_arrow
+    >>> kiln_arrow.format_type(kiln_arrow.Struct((("id", kiln_arrow.Leaf("i64")),)))
+    'struct{id:i64,}'
     """
     text = "".join(tokens(kind))
     if parse_type(text) != kind:
@@ -150,15 +165,14 @@ def format_type(kind: Type) -> str:
 
 @remembered
 def schema_hash(text: str) -> int:
-    """Returns the 64-bit FNV-1a hash of a type text's tokens, each followed by a zero byte.
+    """Return the 64-bit FNV-1a hash of a type text's tokens, each followed by a zero byte.
 
     Raises:
         KilnError: As `parse_type`.
 
-    Example:
-        >>> import kiln_arrow
-        >>> hex(kiln_arrow.schema_hash("struct{id:i64,batch:tensors,}"))
-        '0xe58aadc7552f0d82'
+    >>> import kiln_arrow
+    >>> hex(kiln_arrow.schema_hash("struct{id:i64,batch:tensors,}"))
+    '0xe58aadc7552f0d82'
     """
     state = _FNV_BASIS
     for token in tokens(parse_type(text)):
@@ -168,12 +182,12 @@ def schema_hash(text: str) -> int:
 
 
 def is_name(text: str) -> bool:
-    """Returns whether a text may name a field."""
+    """Return whether a text may name a field."""
     return _WORD.fullmatch(text) is not None
 
 
 def tokens(kind: Type) -> Iterator[str]:
-    """Yields the tokens of a type: an opening word with its brace is one, every other word and mark its own."""
+    """Yield the tokens of a type: an opening word with its brace is one, every other word and mark its own."""
     pending: list[str | Type] = [kind]
     while pending:
         item = pending.pop()
@@ -194,7 +208,7 @@ def tokens(kind: Type) -> Iterator[str]:
 
 
 def _parse_type(text: str, at: int, depth: int) -> tuple[Type, int]:
-    """Parses the type at `at` inside `depth` open braces; returns it and where it ends."""
+    """Parse the type at `at` inside `depth` open braces; returns it and where it ends."""
     opening = _OPENING.match(text, at)
     if opening is None:
         return _parse_leaf(text, at)

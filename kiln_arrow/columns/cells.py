@@ -32,6 +32,23 @@ from kiln_arrow.foreign.structure import (
 )
 from kiln_arrow.limits import Budget
 
+__all__ = [
+    "Cells",
+    "Leaf",
+    "at_row",
+    "bad_cells",
+    "cells_of",
+    "chunks_of",
+    "entries_of",
+    "fronts",
+    "has_kiln",
+    "hint_of_storage",
+    "kiln_types",
+    "leaves",
+    "require_room",
+    "tensor_leaves",
+]
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -62,11 +79,11 @@ class Cells:
         return 0 if self.valid is None else len(self) - int(np.count_nonzero(self.valid))
 
     def sizes(self) -> NDArray[np.int64]:
-        """Returns the bytes of each cell, 0 for a null."""
+        """Return the bytes of each cell, 0 for a null."""
         return self.lengths if self.valid is None else np.where(self.valid, self.lengths, 0)
 
     def __iter__(self) -> Iterator[memoryview | None]:
-        """Yields the bytes of each cell, None for a null."""
+        """Yield the bytes of each cell, None for a null."""
         if self.which is None and self.valid is None:  # the common case, and the quick one
             (buffer,) = self.buffers
             ends = self.starts + self.lengths
@@ -81,7 +98,7 @@ class Cells:
                 yield self.buffers[index][start : start + length]
 
     def values(self) -> list[bytes]:
-        """Returns a copy of the bytes of each cell, nothing for a null."""
+        """Return a copy of the bytes of each cell, nothing for a null."""
         sizes = self.sizes()
         if self.which is None and len(self):
             (buffer,) = self.buffers
@@ -94,7 +111,7 @@ class Cells:
         return [b"" if data is None else bytes(data) for data in self]
 
     def places(self) -> Iterator[tuple[int, int, int] | None]:
-        """Yields buffer, start and length of each cell, None for a null: equal where two cells are the same bytes."""
+        """Yield buffer, start and length of each cell, None for a null: equal where two cells are the same bytes."""
         which = np.zeros(len(self), np.int64) if self.which is None else self.which
         valid = np.ones(len(self), np.bool_) if self.valid is None else self.valid
         rows = (which.tolist(), self.starts.tolist(), self.lengths.tolist(), valid.tolist())
@@ -102,7 +119,7 @@ class Cells:
             yield (index, start, length) if present else None
 
     def side_by_side(self, budget: Budget) -> Cells:
-        """Returns the same cells copied to one buffer, one after another, nulls without bytes."""
+        """Return the same cells copied to one buffer, one after another, nulls without bytes."""
         sizes = self.sizes()
         require_room(self, budget)
         data = b"".join([data for data in self if data is not None])
@@ -110,7 +127,7 @@ class Cells:
 
 
 def require_room(cells: Cells, budget: Budget) -> None:
-    """Counts the bytes that cells take when each is written out, beyond those of the buffers that they share.
+    """Count the bytes that cells take when each is written out, beyond those of the buffers that they share.
 
     Raises:
         KilnError: More than the limit; rule `expansion`.
@@ -121,7 +138,7 @@ def require_room(cells: Cells, budget: Budget) -> None:
 
 
 def cells_of(storage: pa.Array, at: Slots = None, *, may_repeat: bool = False) -> Cells:
-    """Returns the cells of a binary, large_binary or binary_view array, or of some of its slots.
+    """Return the cells of a binary, large_binary or binary_view array, or of some of its slots.
 
     Raises:
         KilnError: One that is not null lies outside the buffers; rule `arrow`.
@@ -143,12 +160,12 @@ class Leaf(NamedTuple):
     rows: NDArray[np.int64] | None
 
     def row(self, cell: int) -> int:
-        """Returns the column's row that a cell belongs to."""
+        """Return the column's row that a cell belongs to."""
         return cell if self.rows is None else int(self.rows[cell])
 
 
 def leaves(array: pa.Array, budget: Budget | None = None) -> list[Leaf]:
-    """Returns every array of Kiln cells in a column, however deep it lies, with its structure checked.
+    """Return every array of Kiln cells in a column, however deep it lies, with its structure checked.
 
     Args:
         array: The column, or a chunk of it.
@@ -239,7 +256,7 @@ class _Walk:
 
 
 def entries_of(array: pa.Array, slots: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
-    """Returns the keys and the values of a map array, none of whose entries is null among those that count."""
+    """Return the keys and the values of a map array, none of whose entries is null among those that count."""
     entries = array.values
     found = without_nulls(entries, slots)
     if found is not None and found is not slots and bool((found < 0).any()):
@@ -252,7 +269,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def chunks_of(column: Any) -> tuple[pa.DataType, list[pa.Array]]:
-    """Returns type and arrays of a column: an Array, a ChunkedArray, or what any Arrow producer exports as one.
+    """Return type and arrays of a column: an Array, a ChunkedArray, or what any Arrow producer exports as one.
 
     Raises:
         TypeError: It is none of these.
@@ -271,7 +288,7 @@ def chunks_of(column: Any) -> tuple[pa.DataType, list[pa.Array]]:
 
 
 def tensor_leaves(column: Any, budget: Budget) -> list[Leaf]:
-    """Returns the one array of directories in each chunk of a column, its rows counted through the whole column.
+    """Return the one array of directories in each chunk of a column, its rows counted through the whole column.
 
     Raises:
         KilnError: The column has no `kiln.tensors` in it, or several; or it points outside its buffers.
@@ -296,12 +313,12 @@ def _require_one(data_type: pa.DataType) -> None:
 
 
 def hint_of_storage(data_type: pa.DataType) -> str:
-    """Returns what to add to a refusal of a type that may hold cells as plain bytes."""
+    """Return what to add to a refusal of a type that may hold cells as plain bytes."""
     return "; from_storage turns plain bytes into tensors" if "binary" in str(data_type) else ""
 
 
 def fronts(leaf: Leaf) -> Iterator[tuple[Front, memoryview] | None]:
-    """Yields what the front of each directory says, and its bytes, all of them checked; None for a null.
+    """Yield what the front of each directory says, and its bytes, all of them checked; None for a null.
 
     Raises:
         KilnError: A cell is malformed, with its row.
@@ -329,7 +346,7 @@ def fronts(leaf: Leaf) -> Iterator[tuple[Front, memoryview] | None]:
 
 
 def at_row(error: KilnError, leaf: Leaf, cell: int) -> KilnError:
-    """Returns the error of a cell with the cell's place in its column."""
+    """Return the error of a cell with the cell's place in its column."""
     error.row = leaf.row(cell)
     if leaf.path:
         error.path = leaf.path + (f".{error.path}" if error.path[:1] not in ("", "[") else error.path)
@@ -337,7 +354,7 @@ def at_row(error: KilnError, leaf: Leaf, cell: int) -> KilnError:
 
 
 def bad_cells(leaf: Leaf) -> Iterator[KilnError]:
-    """Yields the error of each malformed cell, one for a cell, with its row."""
+    """Yield the error of each malformed cell, one for a cell, with its row."""
     form = form_of(leaf.type.type_text) if leaf.type.extension_name == FRAME else None
     # Of cells that may be there more than once, each is read once.
     known: dict[tuple[int, int, int] | None, KilnError | None] = {}

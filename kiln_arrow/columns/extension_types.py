@@ -15,11 +15,29 @@ from kiln_arrow.canonical.typetext import Struct, parse_type, schema_hash
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured
 
+__all__ = [
+    "FRAME",
+    "STORAGES",
+    "TENSORS",
+    "FrameArray",
+    "FrameScalar",
+    "FrameType",
+    "TensorsArray",
+    "TensorsScalar",
+    "TensorsType",
+    "any_was_read",
+    "buffer_view",
+    "is_kiln",
+    "name_of",
+    "with_children",
+    "with_fields",
+]
+
 TENSORS = "kiln.tensors"
 FRAME = "kiln.frame"
 
-#: What may hold cells, the default first.
 STORAGES = (pa.binary(), pa.large_binary(), pa.binary_view())
+"""What may hold cells, the default first."""
 
 _TENSORS_METADATA = b'{"version":2}'
 # A type text has no character that JSON escapes, so the metadata of a frame is this around the text.
@@ -35,7 +53,7 @@ class TensorsScalar(pa.ExtensionScalar):  # type: ignore[misc]
     """One cell of a `kiln.tensors` column."""
 
     def as_py(self, **_: Any) -> Any:
-        """Returns the cell as a `Directory` of read-only views, checked as `decode` checks; None for a null.
+        """Return the cell as a `Directory` of read-only views, checked as `decode` checks; None for a null.
 
         Raises:
             KilnError: The cell is malformed.
@@ -54,7 +72,7 @@ class FrameScalar(pa.ExtensionScalar):  # type: ignore[misc]
     """One cell of a `kiln.frame` column."""
 
     def as_py(self, **_: Any) -> Any:
-        """Returns the cell's value as `thaw` gives it, a dict in field order; None for a null.
+        """Return the cell's value as `thaw` gives it, a dict in field order; None for a null.
 
         Raises:
             KilnError: The cell is malformed.
@@ -85,7 +103,7 @@ def _repr_of(scalar: Any) -> str:
 
 class _KilnArray(pa.ExtensionArray):  # type: ignore[misc]
     def to_pylist(self, **options: Any) -> list[Any]:
-        """Returns each row's `as_py()`, once the offsets are known to lie within the column's buffers.
+        """Return each row's `as_py()`, once the offsets are known to lie within the column's buffers.
 
         Raises:
             KilnError: The Arrow array points outside its buffers, or a cell is malformed.
@@ -98,21 +116,19 @@ class _KilnArray(pa.ExtensionArray):  # type: ignore[misc]
 class TensorsArray(_KilnArray):
     """A column of tensor directories; `to_pylist` gives a `Directory` for each row, None for a null.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> column = kiln_arrow.from_numpy({"x": numpy.arange(2)})
-        >>> type(column).__name__, column.to_pylist()[1]["x"]
-        ('TensorsArray', array(1))
+    >>> import numpy, kiln_arrow
+    >>> column = kiln_arrow.from_numpy({"x": numpy.arange(2)})
+    >>> type(column).__name__, column.to_pylist()[1]["x"]
+    ('TensorsArray', array(1))
     """
 
 
 class FrameArray(_KilnArray):
     """A column of framed values; `to_pylist` gives the value of each row, None for a null.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.array([{"id": 7}, None], type=kiln_arrow.FrameType("struct{id:i64,}")).to_pylist()
-        [{'id': 7}, None]
+    >>> import kiln_arrow
+    >>> kiln_arrow.array([{"id": 7}, None], type=kiln_arrow.FrameType("struct{id:i64,}")).to_pylist()
+    [{'id': 7}, None]
     """
 
 
@@ -126,10 +142,9 @@ class TensorsType(pa.ExtensionType):  # type: ignore[misc]
     Raises:
         KilnError: Another storage; rule `arrow_type`.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.TensorsType().storage_type
-        DataType(binary)
+    >>> import kiln_arrow
+    >>> kiln_arrow.TensorsType().storage_type
+    DataType(binary)
     """
 
     def __init__(self, storage: pa.DataType = STORAGES[0]) -> None:
@@ -177,10 +192,9 @@ class FrameType(pa.ExtensionType):  # type: ignore[misc]
     Raises:
         KilnError: Another storage, or a type that is no struct (rule `arrow_type`); a text that is not canonical.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.FrameType("struct{id:i64,batch:tensors,}").type_text
-        'struct{id:i64,batch:tensors,}'
+    >>> import kiln_arrow
+    >>> kiln_arrow.FrameType("struct{id:i64,batch:tensors,}").type_text
+    'struct{id:i64,batch:tensors,}'
     """
 
     def __init__(self, type_text: str, storage: pa.DataType = STORAGES[0]) -> None:
@@ -243,7 +257,7 @@ _KEPT_SIZE = 1 << 16
 
 
 def _interned(cls: Any, storage: pa.DataType, metadata: bytes) -> pa.DataType:
-    """Returns the type of foreign metadata over a storage; the storage itself where they do not fit.
+    """Return the type of foreign metadata over a storage; the storage itself where they do not fit.
 
     pyarrow calls this from its own threads while it reads a schema. Were an error to leave it, the whole file would be
     unreadable, so that nothing is raised or warned.
@@ -266,7 +280,7 @@ def _interned(cls: Any, storage: pa.DataType, metadata: bytes) -> pa.DataType:
 
 
 def any_was_read() -> bool:
-    """Returns whether Arrow has handed out one of these types in this process."""
+    """Return whether Arrow has handed out one of these types in this process."""
     return bool(_KEPT)
 
 
@@ -281,7 +295,7 @@ def _log_refusal(cls: Any, error: KilnError) -> None:
 
 
 def is_kiln(data_type: pa.DataType) -> bool:
-    """Returns whether a type is one of Kiln's two.
+    """Return whether a type is one of Kiln's two.
 
     Told by name and storage rather than by class, as after a reload two classes of the same name are about.
     """
@@ -293,12 +307,12 @@ def is_kiln(data_type: pa.DataType) -> bool:
 
 
 def with_children(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
-    """Returns a nested type with each child's type changed, field names, flags and metadata kept."""
+    """Return a nested type with each child's type changed, field names, flags and metadata kept."""
     return with_fields(data_type, lambda child: child.with_type(change(child.type)))
 
 
 def with_fields(data_type: pa.DataType, field: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Returns a nested type with each child's field changed."""
+    """Return a nested type with each child's field changed."""
     types = pa.types
     if types.is_struct(data_type):
         return pa.struct([field(data_type.field(index)) for index in range(data_type.num_fields)])
@@ -325,7 +339,7 @@ _LISTS = (
 
 
 def name_of(field: pa.Field) -> str:
-    """Returns a field's name.
+    """Return a field's name.
 
     Raises:
         KilnError: A foreign name that is not UTF-8; rule `utf8`.
@@ -338,5 +352,5 @@ def name_of(field: pa.Field) -> str:
 
 
 def buffer_view(buffer: pa.Buffer | None) -> memoryview:
-    """Returns a read-only view of an Arrow buffer's bytes; nothing where there is no buffer."""
+    """Return a read-only view of an Arrow buffer's bytes; nothing where there is no buffer."""
     return memoryview(b"") if buffer is None else readable_bytes(buffer)

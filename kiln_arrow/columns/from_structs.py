@@ -33,12 +33,16 @@ from kiln_arrow.foreign.structure import (
 )
 from kiln_arrow.limits import SLOT_BYTES, Budget
 
-#: The bytes of each slot; those of slots that do not count may be anything.
+__all__ = [
+    "from_structs",
+]
+
 _Parts = list[Any]
+"""The bytes of each slot; those of slots that do not count may be anything."""
 
 
 def from_structs(struct_column: Any) -> Any:
-    """Returns a struct column as a column of frames.
+    """Return a struct column as a column of frames.
 
     A field, list item or map value that may be null becomes an option. Where a whole struct is null, so is the cell.
 
@@ -53,14 +57,13 @@ def from_structs(struct_column: Any) -> Any:
             there is none (rule `null`), a key twice in a map (rule `key_order`), text that is not UTF-8, malformed
             tensors, with `row` and `path`; or the Arrow array points outside its buffers (rule `arrow`).
 
-    Example:
-        >>> import pyarrow, kiln_arrow
-        >>> structs = pyarrow.array([{"id": 1, "tags": ["a"]}, None])
-        >>> frames = kiln_arrow.from_structs(structs)
-        >>> frames.type.type_text
-        'struct{id:option{i64,},tags:option{list{option{str,},},},}'
-        >>> kiln_arrow.to_structs(frames).equals(structs)
-        True
+    >>> import pyarrow, kiln_arrow
+    >>> structs = pyarrow.array([{"id": 1, "tags": ["a"]}, None])
+    >>> frames = kiln_arrow.from_structs(structs)
+    >>> frames.type.type_text
+    'struct{id:option{i64,},tags:option{list{option{str,},},},}'
+    >>> kiln_arrow.to_structs(frames).equals(structs)
+    True
     """
     kind, chunks = chunks_of(struct_column)
     is_chunked = not (isinstance(struct_column, pa.Array) and len(chunks) == 1)
@@ -93,7 +96,7 @@ def _framed(structs: pa.Array, data_type: FrameType, base: int, budget: Budget) 
 
 
 def _present(array: pa.Array, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the slots with those at -1 that are null."""
+    """Return the slots with those at -1 that are null."""
     found = without_nulls(array, at)
     assert found is not None
     return found
@@ -113,7 +116,7 @@ def _leaf_count(data_type: pa.DataType) -> int:
 def _field(
     array: pa.Array, nullable: bool, path: str, at: NDArray[np.int64], rows: NDArray[np.int64], budget: Budget
 ) -> _Parts:
-    """Returns the bytes of a field, an item or a value in each slot."""
+    """Return the bytes of a field, an item or a value in each slot."""
     wanted = at >= 0
     repeated = False
     while is_encoded(array.type):

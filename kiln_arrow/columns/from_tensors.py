@@ -22,12 +22,17 @@ from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.foreign.structure import all_slots, is_encoded, looked_up, require_lengths
 from kiln_arrow.limits import Budget
 
+__all__ = [
+    "array",
+    "from_numpy",
+]
+
 # Cells are filled about this many bytes at a time, so that what is written together is in the processor's cache.
 _BLOCK = 1 << 19
 
 
 def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # pyarrow.array calls it so
-    """Returns a column of one cell for each item, every one of them checked.
+    """Return a column of one cell for each item, every one of them checked.
 
     Args:
         cells: For each row what `encode` takes, a `Directory` among it; or the bytes of a directory; or None for a
@@ -40,11 +45,10 @@ def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # py
     Raises:
         KilnError: A cell is refused; `row` says which.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> column = kiln_arrow.array([{"x": numpy.arange(3), "label": numpy.int64(7)}, None, {}])
-        >>> column.to_pylist()
-        [Directory('label': i64[], 'x': i64[3]), None, Directory()]
+    >>> import numpy, kiln_arrow
+    >>> column = kiln_arrow.array([{"x": numpy.arange(3), "label": numpy.int64(7)}, None, {}])
+    >>> column.to_pylist()
+    [Directory('label': i64[], 'x': i64[3]), None, Directory()]
     """
     data_type = _checked_type(type, (TENSORS, FRAME))
     if isinstance(cells, (pa.Array, pa.ChunkedArray)):
@@ -67,7 +71,7 @@ def array(cells: Iterable[Any], *, type: Any = None) -> Any:  # noqa: A002  # py
 
 
 def _cells_of_arrow(column: Any) -> Iterator[memoryview | None]:
-    """Yields the bytes of each cell of a column of bytes or of cells, dictionaries and runs looked up."""
+    """Yield the bytes of each cell of a column of bytes or of cells, dictionaries and runs looked up."""
     budget = Budget()
     for chunk in chunks_of(column)[1]:
         require_lengths(chunk)
@@ -92,7 +96,7 @@ def _checked_type(data_type: Any, names: tuple[str, ...]) -> Any:
 
 
 def _encoded(cell: Any) -> memoryview | bytes | None:
-    """Returns the bytes of a cell that comes encoded, else None."""
+    """Return the bytes of a cell that comes encoded, else None."""
     if isinstance(cell, bytes):
         return cell
     if isinstance(cell, (bytearray, memoryview, pa.Buffer)):
@@ -106,7 +110,7 @@ def _encoded(cell: Any) -> memoryview | bytes | None:
 
 
 def _plan_of_cell(cell: Any, data_type: Any, row: int) -> Plan | memoryview | bytes | None:
-    """Returns a checked cell ready to be written: as bytes where it comes as bytes or is a frame."""
+    """Return a checked cell ready to be written: as bytes where it comes as bytes or is a frame."""
     if cell is None or (isinstance(cell, pa.Scalar) and not cell.is_valid):
         return None
     is_frame = data_type.extension_name == FRAME
@@ -131,7 +135,7 @@ def _length(plan: Plan | memoryview | bytes | None) -> int:
 
 
 def from_numpy(arrays: Tensors, *, mask: Any = None, type: Any = None) -> Any:  # noqa: A002  # pyarrow.array calls it so
-    """Returns a column of one cell a row, made of arrays whose first axis is the row, with one copy of the data.
+    """Return a column of one cell a row, made of arrays whose first axis is the row, with one copy of the data.
 
     Args:
         arrays: Name to array (n, …), or pairs of them, as for `encode`; row i of each goes into cell i.
@@ -144,11 +148,10 @@ def from_numpy(arrays: Tensors, *, mask: Any = None, type: Any = None) -> Any:  
     Raises:
         KilnError: As `encode`; rule `dims` when an array has no rows or another number of them.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> column = kiln_arrow.from_numpy({"x": numpy.zeros((3, 224, 224)), "label": numpy.arange(3)})
-        >>> column[2].as_py()
-        Directory('label': i64[], 'x': f64[224, 224])
+    >>> import numpy, kiln_arrow
+    >>> column = kiln_arrow.from_numpy({"x": numpy.zeros((3, 224, 224)), "label": numpy.arange(3)})
+    >>> column[2].as_py()
+    Directory('label': i64[], 'x': f64[224, 224])
     """
     data_type = _checked_type(type, (TENSORS,))
     entries = ordered(arrays.tensors if isinstance(arrays, Directory) else arrays)
@@ -188,7 +191,7 @@ def from_numpy(arrays: Tensors, *, mask: Any = None, type: Any = None) -> Any:  
 
 
 def _rows_of(sources: list[tuple[Any, NDArray[Any]]], mask: Any) -> tuple[int, NDArray[np.bool_] | None]:
-    """Returns how many rows all arrays and the mask have, and which rows are not null."""
+    """Return how many rows all arrays and the mask have, and which rows are not null."""
     nulls = None if mask is None else as_numpy(mask if hasattr(mask, "__array__") else np.asarray(mask), 0, "mask")
     if nulls is not None and (nulls.dtype != np.bool_ or nulls.ndim != 1):
         raise KilnError("array", f"expected a mask bool[n], found {nulls.dtype} of shape {nulls.shape}")

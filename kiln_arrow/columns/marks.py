@@ -51,7 +51,7 @@ class _FrameMark(_Mark):
 
 @contextmanager
 def keeping_marks(*, in_metadata: bool) -> Iterator[None]:
-    """Makes pyarrow keep every mark in what it reads, where `marked_type` finds it.
+    """Make pyarrow keep every mark in what it reads, where `marked_type` finds it.
 
     The types themselves are unknown to it meanwhile: it would read a column whose mark does not fit as plain storage,
     and drop the mark.
@@ -78,7 +78,7 @@ def keeping_marks(*, in_metadata: bool) -> Iterator[None]:
 
 
 def label(field: pa.Field) -> str:
-    """Returns a field's name, whatever bytes it has, as text for people."""
+    """Return a field's name, whatever bytes it has, as text for people."""
     try:
         name: str = field.name
     except UnicodeDecodeError as error:
@@ -87,13 +87,13 @@ def label(field: pa.Field) -> str:
 
 
 def unmarked(field: pa.Field) -> pa.Field:
-    """Returns a field without the metadata that marks it."""
+    """Return a field without the metadata that marks it."""
     kept = {key: value for key, value in (field.metadata or {}).items() if key not in (_NAME_KEY, _METADATA_KEY)}
     return field.with_metadata(kept or None)
 
 
 def marked_type(field: pa.Field, path: str = "") -> pa.DataType:
-    """Returns a field's type with the Kiln types in the places that are marked, at any depth.
+    """Return a field's type with the Kiln types in the places that are marked, at any depth.
 
     Raises:
         KilnError: What is marked cannot be looked at: another version, another storage, a name that is not known here,
@@ -120,7 +120,7 @@ def _marked(data_type: pa.DataType, name: bytes, metadata: bytes, path: str) -> 
 
 
 def tensors_over(data_type: pa.DataType) -> pa.DataType:
-    """Returns the type of bytes, or of a dictionary or runs of bytes, with the bytes as `kiln.tensors`.
+    """Return the type of bytes, or of a dictionary or runs of bytes, with the bytes as `kiln.tensors`.
 
     Raises:
         KilnError: They are no bytes; rule `arrow_type`.

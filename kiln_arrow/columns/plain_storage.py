@@ -15,9 +15,14 @@ from kiln_arrow.columns.to_numpy import column_errors
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured
 
+__all__ = [
+    "from_storage",
+    "to_storage",
+]
+
 
 def to_storage(table: Any) -> Any:
-    """Returns a table with every Kiln column, at any depth, as the plain bytes it is stored as; nothing is copied.
+    """Return a table with every Kiln column, at any depth, as the plain bytes it is stored as; nothing is copied.
 
     Functions that take no extension types take these: comparisons, grouping, and the joins that pyarrow 26 gets wrong
     over large_binary. `from_storage` leads back.
@@ -25,18 +30,17 @@ def to_storage(table: Any) -> Any:
     Args:
         table: A `pyarrow.Table` or `pyarrow.RecordBatch`.
 
-    Example:
-        >>> import numpy, pyarrow, kiln_arrow
-        >>> table = pyarrow.table({"id": [1], "x": kiln_arrow.array([{"a": numpy.zeros(3)}])})
-        >>> kiln_arrow.to_storage(table).schema.field("x").type
-        DataType(binary)
+    >>> import numpy, pyarrow, kiln_arrow
+    >>> table = pyarrow.table({"id": [1], "x": kiln_arrow.array([{"a": numpy.zeros(3)}])})
+    >>> kiln_arrow.to_storage(table).schema.field("x").type
+    DataType(binary)
     """
     fields = [field.with_type(_plain(field.type)) for field in table.schema]
     return _rebuilt(table, fields)
 
 
 def from_storage(table: Any, columns: Iterable[str] | Mapping[str, Any]) -> Any:
-    """Returns a table with some of its columns as Kiln columns, every cell checked; no bytes are copied.
+    """Return a table with some of its columns as Kiln columns, every cell checked; no bytes are copied.
 
     Args:
         table: A `pyarrow.Table` or `pyarrow.RecordBatch`.
@@ -50,11 +54,10 @@ def from_storage(table: Any, columns: Iterable[str] | Mapping[str, Any]) -> Any:
             the type (rule `arrow_type`).
         KeyError: The table has no column of a name, or several.
 
-    Example:
-        >>> import pyarrow, kiln_arrow
-        >>> table = pyarrow.table({"x": [kiln_arrow.encode({}), None]})
-        >>> kiln_arrow.from_storage(table, ["x"])["x"].to_pylist()
-        [Directory(), None]
+    >>> import pyarrow, kiln_arrow
+    >>> table = pyarrow.table({"x": [kiln_arrow.encode({}), None]})
+    >>> kiln_arrow.from_storage(table, ["x"])["x"].to_pylist()
+    [Directory(), None]
     """
     names = [columns] if isinstance(columns, str) else list(columns)
     wanted = columns if isinstance(columns, Mapping) else {}
@@ -82,7 +85,7 @@ def _plain(data_type: pa.DataType) -> pa.DataType:
 
 
 def _typed(field: pa.Field, wanted: Any) -> pa.Field:
-    """Returns a field with the wanted type, or with what its own metadata says, and without that metadata."""
+    """Return a field with the wanted type, or with what its own metadata says, and without that metadata."""
     if wanted is None:
         wanted = marked_type(field)
         if not has_kiln(wanted):
@@ -97,7 +100,7 @@ def _typed(field: pa.Field, wanted: Any) -> pa.Field:
 
 
 def _rebuilt(table: Any, fields: list[pa.Field]) -> Any:
-    """Returns the table with the same buffers under other types of the same layout."""
+    """Return the table with the same buffers under other types of the same layout."""
     columns = [_viewed(column, field.type) for column, field in zip(table.columns, fields, strict=True)]
     return type(table).from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
 

@@ -14,6 +14,12 @@ import pyarrow as pa
 
 from kiln_arrow.columns.extension_types import FRAME, TENSORS, FrameType, TensorsType, any_was_read
 
+__all__ = [
+    "register",
+    "register_on_import",
+    "unregister",
+]
+
 _SWITCH = "KILN_ARROW_REGISTER"
 
 _LOCK = threading.Lock()
@@ -24,7 +30,7 @@ _TYPES: dict[str, Any] = {TENSORS: TensorsType(), FRAME: FrameType("struct{_:boo
 
 
 def register() -> None:
-    """Makes pyarrow know `kiln.tensors` and `kiln.frame`, so that what it reads from now on has these types.
+    """Make pyarrow know `kiln.tensors` and `kiln.frame`, so that what it reads from now on has these types.
 
     Importing `kiln_arrow` does this, unless the environment has `KILN_ARROW_REGISTER=0`. Doing it again, from any
     thread or after a reload, is harmless.
@@ -32,9 +38,8 @@ def register() -> None:
     Raises:
         RuntimeError: Another library has registered a type of its own under one of the names.
 
-    Example:
-        >>> import kiln_arrow
-        >>> kiln_arrow.register()
+    >>> import kiln_arrow
+    >>> kiln_arrow.register()
     """
     with _LOCK:
         for name, data_type in _TYPES.items():
@@ -42,17 +47,16 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Makes pyarrow forget both types: what it reads from now on is plain storage. Arrays at hand stay as they are.
+    """Make pyarrow forget both types: what it reads from now on is plain storage. Arrays at hand stay as they are.
 
     Types of other libraries under these names are left alone.
 
-    Example:
-        >>> import kiln_arrow, pyarrow
-        >>> kiln_arrow.unregister()
-        >>> field = pyarrow.field("x", kiln_arrow.TensorsType())
-        >>> pyarrow.ipc.read_schema(pyarrow.schema([field]).serialize()).field("x").type
-        DataType(binary)
-        >>> kiln_arrow.register()
+    >>> import kiln_arrow, pyarrow
+    >>> kiln_arrow.unregister()
+    >>> field = pyarrow.field("x", kiln_arrow.TensorsType())
+    >>> pyarrow.ipc.read_schema(pyarrow.schema([field]).serialize()).field("x").type
+    DataType(binary)
+    >>> kiln_arrow.register()
     """
     with _LOCK:
         for name, data_type in _TYPES.items():
@@ -62,7 +66,7 @@ def unregister() -> None:
 
 
 def register_on_import() -> None:
-    """Registers unless the environment says not to; a foreign type under one of the names is logged."""
+    """Register unless the environment says not to; a foreign type under one of the names is logged."""
     if os.environ.get(_SWITCH) == "0":
         return
     try:
@@ -96,7 +100,7 @@ def _is_ours(holder: type, data_type: Any) -> bool:
 
 
 def _holder(data_type: Any) -> type | None:
-    """Returns the class that pyarrow makes of a field with this type's name; None where that fails.
+    """Return the class that pyarrow makes of a field with this type's name; None where that fails.
 
     pyarrow does not tell who holds a name, so a schema is read to see. Where nobody does, what comes is plain storage.
     """
@@ -114,7 +118,7 @@ _LOOKS, _LOOK_SECONDS, _LONGEST_WAIT_SECONDS = 3, 0.01, 2.0
 
 @atexit.register
 def _wait_for_arrows_threads() -> None:
-    """Lets what Arrow still reads ahead come to its end while the interpreter is whole.
+    """Let what Arrow still reads ahead come to its end while the interpreter is whole.
 
     A scan that nobody waits for any more - all that follows the head of a dataset - goes on in Arrow's threads, and
     those ask a type defined in Python for its name, which needs the interpreter. A thread that asks while the
@@ -133,7 +137,7 @@ def _wait_for_arrows_threads() -> None:
 
 
 def _any_thread_is_running() -> bool:
-    """Returns whether another thread of this process runs, waits for a processor or for a disk, where Linux tells."""
+    """Return whether another thread of this process runs, waits for a processor or for a disk, where Linux tells."""
     own = str(threading.get_native_id())
     tasks = Path("/proc/self/task")
     if not tasks.exists():

@@ -14,11 +14,17 @@ from kiln_arrow.columns.extension_types import is_kiln, with_children
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured, refused
 
+__all__ = [
+    "measured_for_pyarrow",
+    "retyped",
+    "without_text",
+]
+
 _LAYOUT_BUFFERS = {lib.Type_FIXED_SIZE_LIST: 1, lib.Type_LIST_VIEW: 3, lib.Type_LARGE_LIST_VIEW: 3}
 
 
 def retyped(array: pa.Array, data_type: pa.DataType) -> pa.Array:
-    """Returns an array whose structure was checked as one of another type; no values are copied.
+    """Return an array whose structure was checked as one of another type; no values are copied.
 
     Raises:
         KilnError: The layouts differ, or there is a union in between (rule `arrow_type`); or a part that a null hides
@@ -66,7 +72,7 @@ _BYTES_OF_TEXT = {
 
 
 def without_text(data_type: pa.DataType) -> pa.DataType:
-    """Returns the type with the same layout that has no extensions and no text in it."""
+    """Return the type with the same layout that has no extensions and no text in it."""
     if isinstance(data_type, pa.BaseExtensionType):
         return without_text(data_type.storage_type)
     return _BYTES_OF_TEXT.get(data_type) or with_children(data_type, without_text)

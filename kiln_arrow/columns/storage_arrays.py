@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from kiln_arrow.errors import KilnError
 
-#: Bytes that one chunk of binary, or one buffer of binary_view, can hold; also what Parquet can hold in a value.
+__all__ = [
+    "LIMIT",
+    "build",
+    "runs_within",
+]
+
 LIMIT = (1 << 31) - 1
+"""Bytes that one chunk of binary, or one buffer of binary_view, can hold; also what Parquet can hold in a value."""
 
 
 def build(
@@ -21,7 +27,7 @@ def build(
     valid: NDArray[np.bool_] | None,
     write: Callable[[NDArray[np.uint8], int, int], None],
 ) -> Any:
-    """Returns an array of the extension type, or a chunked array where one chunk cannot hold all.
+    """Return an array of the extension type, or a chunked array where one chunk cannot hold all.
 
     Args:
         data_type: `TensorsType` or `FrameType`.
@@ -48,7 +54,7 @@ def build(
 
 
 def runs_within(lengths: NDArray[np.int64], limit: int | None) -> Iterator[tuple[int, int]]:
-    """Yields first and last of the cells that go together, as many as the limit allows."""
+    """Yield first and last of the cells that go together, as many as the limit allows."""
     if limit is None or lengths.sum() <= limit:
         yield 0, len(lengths)
         return

@@ -26,11 +26,18 @@ from kiln_arrow.columns.uniform import Uniform, stacked, uniform
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.limits import Budget
 
+__all__ = [
+    "column_errors",
+    "iter_tensors",
+    "to_numpy",
+    "validate_column",
+]
+
 
 def to_numpy(
     column: Any, *, nulls: Literal["raise", "mask"] = "raise", ragged: Literal["raise", "object"] = "raise"
 ) -> dict[Any, NDArray[Any]]:
-    """Returns each tensor of a column as one array with the rows first, every cell checked.
+    """Return each tensor of a column as one array with the rows first, every cell checked.
 
     Where all cells have one form (the same names, dtypes and shapes), the arrays are read-only views of the column's
     buffer, with a stride of one cell. They are copied, and read-only all the same, where the column has several chunks,
@@ -53,12 +60,11 @@ def to_numpy(
         KilnError: A cell is malformed; a null (rule `null`) or a cell of another form (rule `ragged`) where they are
             refused; two unnamed tensors (rule `name`); an opaque tensor (rule `layout`). `row` says which row.
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> column = kiln_arrow.from_numpy({"x": numpy.arange(6).reshape(3, 2)})
-        >>> kiln_arrow.to_numpy(column.slice(1))
-        {'x': array([[2, 3],
-               [4, 5]])}
+    >>> import numpy, kiln_arrow
+    >>> column = kiln_arrow.from_numpy({"x": numpy.arange(6).reshape(3, 2)})
+    >>> kiln_arrow.to_numpy(column.slice(1))
+    {'x': array([[2, 3],
+           [4, 5]])}
     """
     if nulls not in ("raise", "mask") or ragged not in ("raise", "object"):
         raise ValueError(f"expected nulls 'raise' or 'mask', ragged 'raise' or 'object'; found {nulls!r}, {ragged!r}")
@@ -108,7 +114,7 @@ def _block(leaf: Leaf, budget: Budget) -> Uniform | None:
 
 
 def _joined(blocks: list[Uniform], mask: NDArray[np.bool_] | None) -> dict[Any, NDArray[Any]]:
-    """Returns the arrays of blocks of one form, nulls as rows of zeros between them."""
+    """Return the arrays of blocks of one form, nulls as rows of zeros between them."""
     _check_tensors(blocks[0].front, 0)
     parts = [stacked(block) for block in blocks]
     arrays: dict[Any, NDArray[Any]] = {}
@@ -183,7 +189,7 @@ def _form(front: Front) -> str:
 
 
 def _check_tensors(front: Front, row: int) -> None:
-    """Refuses what a dict of arrays cannot hold."""
+    """Refuse what a dict of arrays cannot hold."""
     unnamed = False
     for index, (name, _, _, layout, _, _) in enumerate(front.tensors):
         if layout is not None:
@@ -196,7 +202,7 @@ def _check_tensors(front: Front, row: int) -> None:
 
 
 def iter_tensors(column: Any) -> Iterator[Directory | None]:
-    """Yields the tensors of each cell as read-only views, None for a null; each cell is checked when its turn comes.
+    """Yield the tensors of each cell as read-only views, None for a null; each cell is checked when its turn comes.
 
     Args:
         column: As for `to_numpy`.
@@ -204,11 +210,10 @@ def iter_tensors(column: Any) -> Iterator[Directory | None]:
     Raises:
         KilnError: A cell is malformed; or the Arrow array points outside its buffers (rule `arrow`).
 
-    Example:
-        >>> import numpy, kiln_arrow
-        >>> column = kiln_arrow.array([{"x": numpy.arange(3)}, {"y": numpy.zeros((2, 2))}])
-        >>> [list(directory) for directory in kiln_arrow.iter_tensors(column)]
-        [['x'], ['y']]
+    >>> import numpy, kiln_arrow
+    >>> column = kiln_arrow.array([{"x": numpy.arange(3)}, {"y": numpy.zeros((2, 2))}])
+    >>> [list(directory) for directory in kiln_arrow.iter_tensors(column)]
+    [['x'], ['y']]
     """
     for leaf in tensor_leaves(column, Budget()):
         for entry in fronts(leaf):
@@ -216,7 +221,7 @@ def iter_tensors(column: Any) -> Iterator[Directory | None]:
 
 
 def validate_column(column: Any) -> None:
-    """Checks every Kiln cell of a column, directories and frames at any depth; returns nothing.
+    """Check every Kiln cell of a column, directories and frames at any depth; returns nothing.
 
     Args:
         column: An Array or ChunkedArray with `kiln.tensors` or `kiln.frame` in it at any depth, or whatever exports
@@ -226,21 +231,20 @@ def validate_column(column: Any) -> None:
         KilnError: The first malformed cell, with its `row`; the column has no Kiln cells in it, so that nothing could
             be checked (rule `arrow_type`); or the Arrow array points outside its buffers (rule `arrow`).
 
-    Example:
-        >>> import pyarrow, kiln_arrow
-        >>> column = kiln_arrow.TensorsType().wrap_array(pyarrow.array([kiln_arrow.encode({}), b"KLNT"]))
-        >>> try:
-        ...     kiln_arrow.validate_column(column)
-        ... except kiln_arrow.KilnError as error:
-        ...     print(error.row, error.rule)
-        1 eof
+    >>> import pyarrow, kiln_arrow
+    >>> column = kiln_arrow.TensorsType().wrap_array(pyarrow.array([kiln_arrow.encode({}), b"KLNT"]))
+    >>> try:
+    ...     kiln_arrow.validate_column(column)
+    ... except kiln_arrow.KilnError as error:
+    ...     print(error.row, error.rule)
+    1 eof
     """
     for error in column_errors(column):
         raise error
 
 
 def column_errors(column: Any) -> Iterator[KilnError]:
-    """Yields the error of each malformed cell of a column, as `validate_column` would raise it."""
+    """Yield the error of each malformed cell of a column, as `validate_column` would raise it."""
     data_type, chunks = chunks_of(column)
     if not has_kiln(data_type):
         sentence = f"expected a column with Kiln cells in it, found {data_type!s:.200}{hint_of_storage(data_type)}"

@@ -19,9 +19,13 @@ from kiln_arrow.columns.type_mapping import ARROW_OF_WORD, arrow_of
 from kiln_arrow.errors import KilnError
 from kiln_arrow.limits import Budget
 
+__all__ = [
+    "to_structs",
+]
+
 
 def to_structs(frame_column: Any) -> Any:
-    """Returns a column of frames as a struct column, every cell checked.
+    """Return a column of frames as a struct column, every cell checked.
 
     An option becomes a field, item or value that may be null, anything else one that may not. A null cell becomes a
     null struct.
@@ -36,11 +40,10 @@ def to_structs(frame_column: Any) -> Any:
         KilnError: A cell is malformed, with its `row`; the column holds no frames (rule `arrow_type`); or the Arrow
             array points outside its buffers (rule `arrow`).
 
-    Example:
-        >>> import kiln_arrow
-        >>> frames = kiln_arrow.array([{"id": 7}, None], type=kiln_arrow.FrameType("struct{id:i64,}"))
-        >>> kiln_arrow.to_structs(frames).to_pylist()
-        [{'id': 7}, None]
+    >>> import kiln_arrow
+    >>> frames = kiln_arrow.array([{"id": 7}, None], type=kiln_arrow.FrameType("struct{id:i64,}"))
+    >>> kiln_arrow.to_structs(frames).to_pylist()
+    [{'id': 7}, None]
     """
     data_type, chunks = chunks_of(frame_column)
     is_chunked = not (isinstance(frame_column, pa.Array) and len(chunks) == 1)

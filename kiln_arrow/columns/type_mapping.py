@@ -10,7 +10,14 @@ from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Struct, Type
 from kiln_arrow.columns.extension_types import TENSORS, TensorsType, is_kiln, name_of
 from kiln_arrow.errors import KilnError, shown
 
-#: Arrow type of each leaf word but `tensors`, as it comes out.
+__all__ = [
+    "ARROW_OF_WORD",
+    "arrow_of",
+    "below",
+    "is_list",
+    "text_of_struct",
+]
+
 ARROW_OF_WORD: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
     "i8": pa.int8(),
@@ -26,8 +33,8 @@ ARROW_OF_WORD: dict[str, pa.DataType] = {
     "str": pa.string(),
     "bytes": pa.binary(),
 }
+"""Arrow type of each leaf word but `tensors`, as it comes out."""
 
-#: The same the other way, with the other forms of text and bytes that are taken in.
 _WORD_OF_ARROW: dict[pa.DataType, str] = {
     **{data_type: word for word, data_type in ARROW_OF_WORD.items()},
     pa.large_string(): "str",
@@ -35,15 +42,16 @@ _WORD_OF_ARROW: dict[pa.DataType, str] = {
     pa.large_binary(): "bytes",
     pa.binary_view(): "bytes",
 }
+"""The same the other way, with the other forms of text and bytes that are taken in."""
 
 
 def below(path: str, step: str) -> str:
-    """Returns the path of a part: a field after a point, an item in brackets."""
+    """Return the path of a part: a field after a point, an item in brackets."""
     return f"{path}.{step}" if path and step[:1] != "[" else path + step
 
 
 def text_of_struct(data_type: pa.DataType) -> str:
-    """Returns the type text of an Arrow struct type.
+    """Return the type text of an Arrow struct type.
 
     Raises:
         KilnError: A part has no place in the mapping; `path` says which.
@@ -80,7 +88,7 @@ def _kind(data_type: pa.DataType, path: str) -> Type:
 
 
 def is_list(data_type: pa.DataType) -> bool:
-    """Returns whether a type is a list that the mapping takes: of any size, with offsets of any width, or of views."""
+    """Return whether a type is a list that the mapping takes: of any size, with offsets of any width, or of views."""
     types = pa.types
     return bool(
         types.is_list(data_type)
@@ -107,7 +115,7 @@ def _struct_kind(data_type: pa.DataType, path: str) -> Struct:
 
 
 def arrow_of(kind: Type) -> pa.DataType:
-    """Returns the Arrow type of a type that is no option."""
+    """Return the Arrow type of a type that is no option."""
     if isinstance(kind, Leaf):
         return TensorsType() if kind.word == "tensors" else ARROW_OF_WORD[kind.word]
     if isinstance(kind, Struct):

@@ -19,6 +19,13 @@ from kiln_arrow.canonical.layout import ZEROS
 from kiln_arrow.columns.cells import Cells
 from kiln_arrow.errors import KilnError
 
+__all__ = [
+    "Uniform",
+    "dense_strides",
+    "stacked",
+    "uniform",
+]
+
 # How many bytes are compared at once: what is in between stays in the processor's cache.
 _BLOCK = 1 << 18
 
@@ -34,7 +41,7 @@ class Uniform(NamedTuple):
 
 
 def uniform(cells: Cells) -> Uniform | None:
-    """Returns the cells that are not null as one block with every byte checked.
+    """Return the cells that are not null as one block with every byte checked.
 
     None where they are not evenly spaced or not of one form, or where one is malformed: then somebody has to look at
     each of them.
@@ -56,7 +63,7 @@ def uniform(cells: Cells) -> Uniform | None:
 
 
 def _evenly_spaced(cells: Cells) -> tuple[memoryview, int, int, int, int] | None:
-    """Returns buffer, start, stride, length and count of the cells that are not null, if they have one of each."""
+    """Return buffer, start, stride, length and count of the cells that are not null, if they have one of each."""
     which, starts, lengths = cells.which, cells.starts, cells.lengths
     if cells.valid is not None:
         starts, lengths = starts[cells.valid], lengths[cells.valid]
@@ -85,7 +92,7 @@ def _regions_hold(block: Uniform) -> bool:
 
 
 def _all_equal(block: Uniform, offset: int, expected: bytes) -> bool:
-    """Returns whether every cell has these bytes at an offset."""
+    """Return whether every cell has these bytes at an offset."""
     if not expected:
         return True
     width = math.gcd(len(expected), 8)
@@ -94,7 +101,7 @@ def _all_equal(block: Uniform, offset: int, expected: bytes) -> bool:
 
 
 def _blocks(block: Uniform, offset: int, length: int, width: int) -> Iterator[NDArray[Any]]:
-    """Yields the bytes at an offset of many cells at a time, as words[cells, length / width]."""
+    """Yield the bytes at an offset of many cells at a time, as words[cells, length / width]."""
     at, count = block.start + offset, max(_BLOCK // length, 1)
     shape, strides = (block.rows, length // width), (block.stride, width)
     words: NDArray[Any] = np.ndarray(shape, f"<u{width}", block.memory, at, strides)
@@ -103,7 +110,7 @@ def _blocks(block: Uniform, offset: int, length: int, width: int) -> Iterator[ND
 
 
 def stacked(block: Uniform) -> list[NDArray[Any]]:
-    """Returns each tensor of all cells as one array with the cells first: read-only views where addresses suit.
+    """Return each tensor of all cells as one array with the cells first: read-only views where addresses suit.
 
     Raises:
         KilnError: A tensor without elements whose other dims are too large for NumPy once there are several of it.
@@ -125,7 +132,7 @@ def stacked(block: Uniform) -> list[NDArray[Any]]:
 
 
 def dense_strides(dims: tuple[int, ...], item_size: int) -> list[int]:
-    """Returns the strides of row-major memory."""
+    """Return the strides of row-major memory."""
     strides: list[int] = []
     for dim in reversed(dims):
         strides.insert(0, item_size)

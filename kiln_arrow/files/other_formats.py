@@ -24,8 +24,15 @@ from kiln_arrow.canonical.dtypes import DTYPES, from_numpy
 from kiln_arrow.errors import shown
 from kiln_arrow.files.whole_files import whole_file
 
-#: Endings of the files that can be read and written.
+__all__ = [
+    "FORMATS",
+    "ExchangeError",
+    "read_tensors",
+    "write_tensors",
+]
+
 FORMATS = (".npz", ".safetensors")
+"""Endings of the files that can be read and written."""
 
 _NPY = ".npy"
 
@@ -61,7 +68,7 @@ class ExchangeError(ValueError):
 
 
 def read_tensors(path: Path) -> list[tuple[str, NDArray[Any]]]:
-    """Returns name and array of each tensor in a file, sorted by name bytes; its ending says what it is.
+    """Return name and array of each tensor in a file, sorted by name bytes; its ending says what it is.
 
     Nothing is unpickled, and nothing allocated on a size that the file's own length does not bear out.
 
@@ -141,7 +148,7 @@ def _read_safetensors(path: Path) -> list[tuple[str, NDArray[Any]]]:
 
 
 def _require_keys_once(data: bytes) -> None:
-    """Refuses a safetensors header with a key twice, of which the library takes the last and drops the others."""
+    """Refuse a safetensors header with a key twice, of which the library takes the last and drops the others."""
     try:
         json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")], object_pairs_hook=_without_duplicates)
     except ExchangeError:
@@ -168,7 +175,7 @@ def _safetensors() -> Any:
 
 
 def write_tensors(directory: Directory, path: Path) -> None:
-    """Writes the tensors of a directory to a new file; its ending says as what.
+    """Write the tensors of a directory to a new file; its ending says as what.
 
     Raises:
         ExchangeError: The format cannot hold them; nothing was written.

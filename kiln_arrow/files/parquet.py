@@ -23,8 +23,14 @@ from kiln_arrow.files.whole_files import whole_file
 from kiln_arrow.foreign.structure import children_of, is_encoded
 from kiln_arrow.limits import Budget
 
-#: No row group is larger, unless one row is.
+__all__ = [
+    "ROW_GROUP_BYTES",
+    "write_table",
+    "write_tables",
+]
+
 ROW_GROUP_BYTES = 256 << 20
+"""No row group is larger, unless one row is."""
 
 # A writer looks at sizes once a batch; a page must end well below the 2 GiB that its header can say.
 _BATCH_BYTES = 64 << 20
@@ -40,7 +46,7 @@ _DEFAULT_CODEC = "snappy"
 
 
 def write_table(table: pa.Table, where: Any, **options: Any) -> None:
-    """Writes a table as Parquet, its Kiln columns in a way that reads fast.
+    """Write a table as Parquet, its Kiln columns in a way that reads fast.
 
     The columns of cells are uncompressed, as tensors seldom shrink, and without dictionary or statistics, which would
     make filters on a dataset fail. Row groups have at most 256 MiB, or one row, and where cells of more than a kilobyte
@@ -58,19 +64,18 @@ def write_table(table: pa.Table, where: Any, **options: Any) -> None:
             cannot hold, such as a dictionary of cells (rule `arrow_type`); or any column points outside its buffers
             (rule `arrow`). Whatever fails, a local file is written whole or stays as it was.
 
-    Example:
-        >>> import io, numpy, pyarrow, pyarrow.parquet, kiln_arrow
-        >>> column = kiln_arrow.from_numpy({"x": numpy.zeros((10, 3))})
-        >>> file = io.BytesIO()
-        >>> kiln_arrow.write_table(pyarrow.table({"input": column}), file)
-        >>> pyarrow.parquet.read_table(file)["input"].type == column.type
-        True
+    >>> import io, numpy, pyarrow, pyarrow.parquet, kiln_arrow
+    >>> column = kiln_arrow.from_numpy({"x": numpy.zeros((10, 3))})
+    >>> file = io.BytesIO()
+    >>> kiln_arrow.write_table(pyarrow.table({"input": column}), file)
+    >>> pyarrow.parquet.read_table(file)["input"].type == column.type
+    True
     """
     write_tables([table], table.schema, where, options)
 
 
 def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, options: dict[str, Any]) -> None:
-    """Writes tables of one schema one after another as `write_table` does one; the first comes before the file does."""
+    """Write tables of one schema one after another as `write_table` does one; the first comes before the file does."""
     for field in schema:
         _require_writable(field.type, field.name)
     rest = iter(tables)
@@ -89,7 +94,7 @@ def write_tables(tables: Iterable[pa.Table], schema: pa.Schema, where: Any, opti
 
 
 def _whole(where: Any, options: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:
-    """Returns a context with what to write to: for a local file another name, which becomes its name in the end."""
+    """Return a context with what to write to: for a local file another name, which becomes its name in the end."""
     is_local = isinstance(where, (str, os.PathLike)) and "://" not in os.fspath(where)
     if not is_local or options.get("filesystem") is not None or (Path(where).exists() and not Path(where).is_file()):
         return contextlib.nullcontext(where)
@@ -97,7 +102,7 @@ def _whole(where: Any, options: dict[str, Any]) -> contextlib.AbstractContextMan
 
 
 def _require_writable(data_type: pa.DataType, path: str) -> None:
-    """Refuses what pyarrow's writer refuses only after it has begun, or does not survive."""
+    """Refuse what pyarrow's writer refuses only after it has begun, or does not survive."""
     if pa.types.is_fixed_size_list(data_type) and data_type.list_size == 0:
         raise KilnError("arrow_type", "expected lists of a fixed size above 0, found lists of size 0", path=path)
     if is_encoded(data_type) and has_kiln(data_type):
@@ -114,7 +119,7 @@ class _Sizes(NamedTuple):
 
 
 def _sizes_of(table: pa.Table | None) -> _Sizes:
-    """Returns the sizes in a table, none of whose cells is too large for Parquet."""
+    """Return the sizes in a table, none of whose cells is too large for Parquet."""
     rows: NDArray[np.int64] = np.zeros(0 if table is None else table.num_rows, np.int64)
     largest = others = 0
     budget = Budget()
@@ -142,7 +147,7 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
 
 
 def _row_groups(sizes: NDArray[np.int64], row_limit: int | None) -> Iterator[tuple[int, int]]:
-    """Yields first and last row of each group, the last not included; one empty group where there are no rows."""
+    """Yield first and last row of each group, the last not included; one empty group where there are no rows."""
     ends = np.cumsum(sizes)
     first = before = 0
     while True:
@@ -156,7 +161,7 @@ def _row_groups(sizes: NDArray[np.int64], row_limit: int | None) -> Iterator[tup
 
 
 def _settings(schema: pa.Schema, options: dict[str, Any], sizes: _Sizes) -> dict[str, Any]:
-    """Returns the writer's settings: those given, with the columns of cells left out unless they are named."""
+    """Return the writer's settings: those given, with the columns of cells left out unless they are named."""
     settings = dict(options)
     if sizes.largest:
         settings.setdefault("write_batch_size", max(1, min(_BATCH_ROWS, _BATCH_BYTES // sizes.largest)))
@@ -185,7 +190,7 @@ def _settings(schema: pa.Schema, options: dict[str, Any], sizes: _Sizes) -> dict
 
 
 def _leaf_paths(schema: pa.Schema, options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Returns the Parquet paths of the columns of cells, and those of all other leaves."""
+    """Return the Parquet paths of the columns of cells, and those of all other leaves."""
     if not any(has_kiln(field.type) for field in schema):
         return [], []
     naming = {key: options[key] for key in ("use_compliant_nested_type", "version", "flavor") if key in options}
@@ -202,7 +207,7 @@ def _leaf_paths(schema: pa.Schema, options: dict[str, Any]) -> tuple[list[str], 
 
 
 def _leaf_kinds(data_type: pa.DataType) -> Iterator[bool]:
-    """Yields for each leaf of a type, in the order Parquet has them, whether it holds cells."""
+    """Yield for each leaf of a type, in the order Parquet has them, whether it holds cells."""
     if is_kiln(data_type):
         yield True
     elif isinstance(data_type, pa.BaseExtensionType):

@@ -19,6 +19,13 @@ from kiln_arrow.columns.retype import retyped
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured
 
+__all__ = [
+    "Batch",
+    "ColumnError",
+    "Opened",
+    "opened",
+]
+
 
 class ColumnError(ValueError):
     """A file without the column that is asked for, or with one that is marked as Kiln's and cannot be looked at."""
@@ -48,7 +55,7 @@ class _Column(NamedTuple):
 
 @contextmanager
 def opened(path: str, column: str | None) -> Iterator[Opened]:
-    """Opens a file for all of its Kiln columns, or for one that is named, whose plain bytes are taken for directories.
+    """Open a file for all of its Kiln columns, or for one that is named, whose plain bytes are taken for directories.
 
     Raises:
         ColumnError: It is not there, or cannot be looked at.
@@ -72,7 +79,7 @@ def opened(path: str, column: str | None) -> Iterator[Opened]:
 
 
 def _chosen(schema: pa.Schema, column: str | None) -> list[_Column]:
-    """Returns the columns that are marked, or the one that is asked for."""
+    """Return the columns that are marked, or the one that is asked for."""
     columns = list(map(_Column, range(len(schema)), _labels(schema), schema.types))
     if column is not None:
         named = [c for c in columns if c.label == column]
@@ -96,19 +103,19 @@ def _chosen(schema: pa.Schema, column: str | None) -> list[_Column]:
 
 
 def _labels(schema: pa.Schema) -> list[str]:
-    """Returns the name of each column, with its number where several have it."""
+    """Return the name of each column, with its number where several have it."""
     names = [label(field) for field in schema]
     return [f"{name}#{index}" if names.count(name) > 1 else name for index, name in enumerate(names)]
 
 
 def _leaves(types: Sequence[pa.DataType], columns: Sequence[int]) -> list[int]:
-    """Returns the numbers of the Parquet columns that some columns of these types are stored as."""
+    """Return the numbers of the Parquet columns that some columns of these types are stored as."""
     starts = list(accumulate(map(_leaf_count, types), initial=0))
     return [leaf for column in columns for leaf in range(starts[column], starts[column + 1])]
 
 
 def _leaf_count(data_type: Any) -> int:
-    """Returns how many Parquet columns an Arrow column is stored as."""
+    """Return how many Parquet columns an Arrow column is stored as."""
     if isinstance(data_type, pa.BaseExtensionType):
         return _leaf_count(data_type.storage_type)
     if pa.types.is_dictionary(data_type):
@@ -130,7 +137,7 @@ def _batches(source: Source, chosen: list[_Column], places: list[int]) -> Iterat
 
 
 def _typed(array: pa.Array, column: _Column, name: str) -> pa.Array:
-    """Returns an array with the types that its marks stand for."""
+    """Return an array with the types that its marks stand for."""
     try:
         measured(array)  # what is taken for another type is followed
         return retyped(array, column.type)

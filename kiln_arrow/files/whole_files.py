@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+__all__ = [
+    "whole_file",
+]
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, replace: bool) -> Iterator[Path]:
-    """Yields the name of an empty file beside `path`, which gets that name in the end, and is removed on any failure.
+    """Yield the name of an empty file beside `path`, which gets that name in the end, and is removed on any failure.
 
     Args:
         path: A name in a folder that is there.

@@ -27,17 +27,23 @@ from kiln_arrow.foreign.structure import (
 )
 from kiln_arrow.limits import Budget
 
-#: The dtypes that an object states, empty where it states none that NumPy knows by a name of its own.
+__all__ = [
+    "Stated",
+    "require_stated",
+    "stated_dtypes",
+]
+
 Stated = frozenset[np.dtype[Any]]
+"""The dtypes that an object states, empty where it states none that NumPy knows by a name of its own."""
 
 _NOTHING: Stated = frozenset()
 
-#: Stands for an Arrow type whose elements NumPy can hold in no dtype of the table.
 _NO_DTYPE = np.dtype(object)
+"""Stands for an Arrow type whose elements NumPy can hold in no dtype of the table."""
 
 
 def stated_dtypes(tensor: Any, index: int, name: str | None) -> Stated:
-    """Returns the dtypes that an object with `__array__` states, and refuses one that has nulls or a mask.
+    """Return the dtypes that an object with `__array__` states, and refuses one that has nulls or a mask.
 
     Raises:
         KilnError: With rule `masked`; or rule `arrow` for a foreign Arrow array that points outside its buffers.
@@ -68,7 +74,7 @@ def stated_dtypes(tensor: Any, index: int, name: str | None) -> Stated:
 
 
 def require_stated(array: np.ndarray[Any, Any], stated: Stated, tensor: Any, index: int, name: str | None) -> None:
-    """Refuses what NumPy made of an object where that is in another dtype than the object states.
+    """Refuse what NumPy made of an object where that is in another dtype than the object states.
 
     Raises:
         KilnDtypeError: With rule `dtype`.
@@ -94,7 +100,7 @@ def _is_masked(tensor: Any) -> bool:
 
 
 def _parts(tensor: Any) -> Iterator[Any]:
-    """Yields what an object is made of: Arrow arrays where it has Arrow's validity, columns of a table, or itself."""
+    """Yield what an object is made of: Arrow arrays where it has Arrow's validity, columns of a table, or itself."""
     if isinstance(tensor, (pa.Array, pa.ChunkedArray)):
         yield tensor
     elif isinstance(tensor, (pa.Table, pa.RecordBatch)):
@@ -143,7 +149,7 @@ def _has_nulls(part: Any) -> bool:
 
 
 def _dtypes_of(dtype: Any) -> Stated:
-    """Returns what a dtype object says: NumPy's own, or that inside one of pandas."""
+    """Return what a dtype object says: NumPy's own, or that inside one of pandas."""
     for found in (
         dtype,
         getattr(dtype, "numpy_dtype", None),  # nullable numbers

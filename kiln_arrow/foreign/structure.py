@@ -21,8 +21,30 @@ from pyarrow import lib
 from kiln_arrow.errors import KilnError
 from kiln_arrow.limits import SLOT_BYTES, Budget
 
-#: Which slots count; see above.
+__all__ = [
+    "INLINE_VIEW",
+    "Slots",
+    "all_slots",
+    "bits_of",
+    "bounded",
+    "bytes_places",
+    "children_of",
+    "has_items",
+    "is_encoded",
+    "item_slots",
+    "list_places",
+    "looked_up",
+    "measured",
+    "offsets_of",
+    "picked",
+    "refused",
+    "require_depth",
+    "require_lengths",
+    "without_nulls",
+]
+
 Slots = NDArray[np.int64] | None
+"""Which slots count; see above."""
 
 _MAX_DEPTH = 128
 
@@ -45,22 +67,22 @@ _ENCODED = (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED)
 _UNIONS = (lib.Type_SPARSE_UNION, lib.Type_DENSE_UNION)
 _WITHOUT_BITMAP = (lib.Type_RUN_END_ENCODED, *_UNIONS)
 
-#: A view of up to this many bytes holds them itself, after its length.
 INLINE_VIEW = 12
+"""A view of up to this many bytes holds them itself, after its length."""
 
 
 def refused(sentence: str) -> KilnError:
-    """Returns the error for an array that points outside its buffers."""
+    """Return the error for an array that points outside its buffers."""
     return KilnError("arrow", f"expected a sound Arrow array, found {sentence}")
 
 
 def is_encoded(data_type: pa.DataType) -> bool:
-    """Returns whether an array of the type has its values elsewhere: in a dictionary, or one for a run of slots."""
+    """Return whether an array of the type has its values elsewhere: in a dictionary, or one for a run of slots."""
     return data_type.id in _ENCODED
 
 
 def children_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
-    """Yields the types that a type is made of: of fields, items, values, or the storage of an extension."""
+    """Yield the types that a type is made of: of fields, items, values, or the storage of an extension."""
     if isinstance(data_type, pa.BaseExtensionType):
         yield data_type.storage_type
     elif is_encoded(data_type):
@@ -71,7 +93,7 @@ def children_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def require_depth(data_type: pa.DataType, levels: int = _MAX_DEPTH) -> None:
-    """Refuses a type whose levels no recursion should follow.
+    """Refuse a type whose levels no recursion should follow.
 
     Raises:
         KilnError: More than 128 levels; rule `depth`.
@@ -83,7 +105,7 @@ def require_depth(data_type: pa.DataType, levels: int = _MAX_DEPTH) -> None:
 
 
 def require_lengths(array: pa.Array) -> None:
-    """Refuses an array with a part that is too short; only then may pyarrow be asked for its parts.
+    """Refuse an array with a part that is too short; only then may pyarrow be asked for its parts.
 
     pyarrow's accessors abort the process where a child is shorter than its parent says. Its check that is not `full`
     compares lengths and sizes of buffers at every level, and follows nothing.
@@ -101,7 +123,7 @@ def require_lengths(array: pa.Array) -> None:
 
 
 def bounded(buffer: Any, dtype: str, first: int, count: int) -> NDArray[Any]:
-    """Returns a copy of `count` numbers of a buffer, from one of them on."""
+    """Return a copy of `count` numbers of a buffer, from one of them on."""
     if count == 0:
         return np.empty(0, dtype)
     size = 0 if buffer is None else buffer.size
@@ -113,14 +135,14 @@ def bounded(buffer: Any, dtype: str, first: int, count: int) -> NDArray[Any]:
 
 
 def picked(values: NDArray[Any], at: Slots) -> NDArray[Any]:
-    """Returns the values of the slots that count, anything where there is none."""
+    """Return the values of the slots that count, anything where there is none."""
     if at is None:
         return values
     return values[at] if len(values) else np.zeros((len(at), *values.shape[1:]), values.dtype)
 
 
 def bits_of(buffer: Any, first: int, count: int) -> NDArray[np.bool_]:
-    """Returns `count` bits of a buffer, from one of them on."""
+    """Return `count` bits of a buffer, from one of them on."""
     start = first // 8
     data = bounded(buffer, "u1", start, (first + count + 7) // 8 - start)
     bits = np.unpackbits(data, count=first % 8 + count, bitorder="little")[first % 8 :]
@@ -128,7 +150,7 @@ def bits_of(buffer: Any, first: int, count: int) -> NDArray[np.bool_]:
 
 
 def without_nulls(array: pa.Array, at: Slots) -> Slots:
-    """Returns the slots with those at -1 that are null in this array."""
+    """Return the slots with those at -1 that are null in this array."""
     if array.type.id == lib.Type_NA:
         return np.full(len(array) if at is None else len(at), -1, np.int64)
     # Neither runs nor unions have a bitmap. A count of 0 is believed, as pyarrow believes it.
@@ -144,7 +166,7 @@ def without_nulls(array: pa.Array, at: Slots) -> Slots:
 
 
 def looked_up(array: pa.Array, at: Slots) -> tuple[pa.Array, Slots]:
-    """Returns the values of a dictionary or run-end encoded array, and the slot in them of each that counts."""
+    """Return the values of a dictionary or run-end encoded array, and the slot in them of each that counts."""
     return _values_of_runs(array, at) if array.type.id == lib.Type_RUN_END_ENCODED else _values_of_indices(array, at)
 
 
@@ -172,7 +194,7 @@ def _values_of_runs(array: pa.Array, at: Slots) -> tuple[pa.Array, Slots]:
 
 
 def _run_ends(array: pa.Array) -> NDArray[np.int64]:
-    """Returns the ends of runs: rising, as many as values, the last no sooner than the array ends."""
+    """Return the ends of runs: rising, as many as values, the last no sooner than the array ends."""
     runs, count = array.run_ends, len(array.values)
     require_lengths(runs)
     if runs.null_count or len(runs) != count:
@@ -186,7 +208,7 @@ def _run_ends(array: pa.Array) -> NDArray[np.int64]:
 
 
 def offsets_of(array: pa.Array, end: int) -> NDArray[np.int64]:
-    """Returns the offsets of an array's slots and of its end: rising, from 0 to `end`; in the array's own width."""
+    """Return the offsets of an array's slots and of its end: rising, from 0 to `end`; in the array's own width."""
     if not len(array):
         return np.zeros(1, np.int64)
     offsets = bounded(array.buffers()[1], _OFFSETS[array.type.id], array.offset, len(array) + 1)
@@ -196,18 +218,18 @@ def offsets_of(array: pa.Array, end: int) -> NDArray[np.int64]:
 
 
 def _ranges(offsets: NDArray[Any], at: Slots) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where the range of each slot that counts begins, and how long it is."""
+    """Return where the range of each slot that counts begins, and how long it is."""
     offsets = offsets.astype(np.int64)
     return picked(offsets[:-1], at), picked(np.diff(offsets), at)
 
 
 def has_items(data_type: pa.DataType) -> bool:
-    """Returns whether the slots of a type are lists of any layout, those of maps and of fixed size among them."""
+    """Return whether the slots of a type are lists of any layout, those of maps and of fixed size among them."""
     return data_type.id in _LISTS
 
 
 def list_places(array: pa.Array, at: Slots) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where the items of each list that counts begin in `array.values`, and how many: none where it is null."""
+    """Return where the items of each list that counts begin in `array.values`, and how many: none where it is null."""
     kind, end = array.type.id, len(array.values)
     at = without_nulls(array, at)
     if kind == lib.Type_FIXED_SIZE_LIST:
@@ -235,14 +257,14 @@ def list_places(array: pa.Array, at: Slots) -> tuple[NDArray[np.int64], NDArray[
 
 
 def all_slots(array: pa.Array, budget: Budget) -> None:
-    """Counts the slots of a whole column: one of runs or without bytes may claim any number of them."""
+    """Count the slots of a whole column: one of runs or without bytes may claim any number of them."""
     _expand(len(array), array, budget)
 
 
 def item_slots(
     items: pa.Array, starts: NDArray[np.int64], counts: NDArray[np.int64], budget: Budget
 ) -> NDArray[np.int64]:
-    """Returns the slots of the items of lists, one list after another."""
+    """Return the slots of the items of lists, one list after another."""
     # In Python's integers, as lists that share their items may have any number of them.
     total = int(counts.sum(dtype=np.float64)) if len(counts) else 0
     _expand(total, items, budget)
@@ -260,7 +282,7 @@ def _expand(count: int, array: pa.Array, budget: Budget) -> None:
 def bytes_places(
     array: pa.Array, at: Slots
 ) -> tuple[list[Any], NDArray[np.int64] | None, NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_] | None]:
-    """Returns where the bytes of text or binary lie: buffers, and which, starts, lengths and validity of each slot."""
+    """Return where the bytes of text or binary lie: buffers, and which, starts, lengths and validity of each slot."""
     buffers = array.buffers()
     at = without_nulls(array, at)
     valid = None if at is None or (at >= 0).all() else at >= 0
@@ -291,7 +313,7 @@ def _byte_count(array: pa.Array) -> int:
 
 
 def measured(array: pa.Array) -> int:
-    """Returns about how many bytes a whole array has, with everything in it checked that a null does not hide.
+    """Return about how many bytes a whole array has, with everything in it checked that a null does not hide.
 
     Raises:
         KilnError: It points outside its buffers; rule `arrow`.
@@ -346,7 +368,7 @@ def _require_full(array: pa.Array) -> None:
 def _without_overlap(
     starts: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns ranges that have the same items, each of them once."""
+    """Return ranges that have the same items, each of them once."""
     if not counts.all():
         starts, counts = starts[counts > 0], counts[counts > 0]
     if (starts[1:] >= starts[:-1] + counts[:-1]).all():  # as those of every list with offsets do
