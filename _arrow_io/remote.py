@@ -8,14 +8,14 @@ import inspect
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
 from _arrow_io.errors import UnreadableError
 
-__all__ = ["RemoteFile", "child_uri", "is_uri", "open_uri", "path_text"]
+__all__ = ["RemoteFile", "child_uri", "is_uri", "open_uri", "path_names", "path_text"]
 
 # A protocol and `://`, or a chain of protocols that ends so, such as `simplecache::http://`. One letter is a drive.
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
@@ -49,6 +49,17 @@ def path_text(path: str | os.PathLike[str]) -> str:
     """
     text = os.fsdecode(path)
     return text if isinstance(path, str) or not is_uri(text) else os.path.join(os.curdir, text)  # noqa: PTH118
+
+
+def path_names(paths: Iterable[str | os.PathLike[str]], what: str) -> list[str]:
+    """Return several paths as texts.
+
+    Raises:
+        TypeError: It is one path, whose characters would be taken for paths.
+    """
+    if isinstance(paths, (str, bytes, bytearray, os.PathLike)):
+        raise TypeError(f"{what}: expected several paths, found one {type(paths).__name__}: put it into a list")
+    return [path_text(path) for path in paths]
 
 
 def child_uri(root: str, name: str) -> str:

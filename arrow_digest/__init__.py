@@ -40,7 +40,8 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from arrow_digest.files.hashing import FileFailure, FileHash, hash_file, hash_files, physical_hash
-    from arrow_digest.manifests.manifest import Manifest, ManifestEntry
+    from arrow_digest.manifests.formats import ManifestEntry
+    from arrow_digest.manifests.manifest import Manifest
     from arrow_digest.multihash import Multihash
     from arrow_digest.native.choice import Kernels, kernels
     from arrow_digest.rules.records import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
@@ -105,7 +106,7 @@ _MODULES = {
     "InvalidArrayError": "errors",
     "Kernels": "native.choice",
     "Manifest": "manifests.manifest",
-    "ManifestEntry": "manifests.manifest",
+    "ManifestEntry": "manifests.formats",
     "ManifestError": "errors",
     "Multihash": "multihash",
     "MultihashError": "errors",

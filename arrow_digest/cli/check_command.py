@@ -18,14 +18,14 @@ from arrow_digest.cli.terminal import (
     path_argument,
     progress_bar,
     say,
+    verification_json,
     write_json,
     write_verification,
 )
 from arrow_digest.comparing.verify import Status
 from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, UnreadableError
-from arrow_digest.files.folder import absolute
+from arrow_digest.manifests.folder import absolute
 from arrow_digest.manifests.manifest import Manifest
-from arrow_digest.manifests.recorded import verification_json
 
 
 @click.command(name="check")

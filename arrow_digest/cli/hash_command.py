@@ -28,7 +28,7 @@ from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
 from arrow_digest.files.hashing import digest_file, digest_stream, hash_file, physical_hash
 from arrow_digest.files.passes import Progress
 from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
-from arrow_digest.manifests.recorded import column_json
+from arrow_digest.manifests.formats import column_json
 from arrow_digest.multihash import BASES, Multihash
 from arrow_digest.rules.records import RecordDigest
 

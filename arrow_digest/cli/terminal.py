@@ -15,10 +15,11 @@ import click
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.terminal import EXIT_BAD_INPUT, EXIT_OK, STANDARD_INPUT, path_argument, printable, show, write
 from _arrow_io.terminal import say as say_as
-from arrow_digest.comparing.verify import Status, Verification
+from arrow_digest.comparing.verify import FileFacts, Status, Verification
 from arrow_digest.errors import UnknownFunctionError
 from arrow_digest.files.passes import Progress
 from arrow_digest.functions import digest_function
+from arrow_digest.manifests.formats import facts_json
 
 __all__ = [
     "EXIT_BAD_INPUT",
@@ -33,6 +34,7 @@ __all__ = [
     "printable",
     "progress_bar",
     "say",
+    "verification_json",
     "write",
     "write_json",
     "write_verification",
@@ -89,6 +91,38 @@ def exit_status(results: Iterable[Status]) -> int:
         if result not in (Status.IDENTICAL, Status.EQUIVALENT):
             worst = EXIT_DIFFERENT
     return worst
+
+
+def verification_json(result: Verification) -> dict[str, object]:
+    """Return a verification as a JSON object."""
+    shown: dict[str, object] = {
+        "path": result.path,
+        "status": result.status.value,
+        "reason": result.reason,
+        "expected": _without_columns(result.expected),
+        "found": _without_columns(result.found),
+    }
+    if result.changes:
+        shown["changes"] = [
+            {
+                "path": list(change.path),
+                "kind": change.kind,
+                "expected_type": None if change.expected_type is None else str(change.expected_type),
+                "found_type": None if change.found_type is None else str(change.found_type),
+            }
+            for change in result.changes
+        ]
+    if result.weak_columns:
+        shown["weak_columns"] = [list(path) for path in result.weak_columns]
+    if result.error is not None:
+        shown["error"] = {"type": type(result.error).__name__, "rule": getattr(result.error, "rule", None)}
+    return shown
+
+
+def _without_columns(facts: FileFacts) -> dict[str, object]:
+    shown = facts_json(facts)
+    shown.pop("columns", None)
+    return shown
 
 
 _COLOURS = {Status.IDENTICAL: "green", Status.EQUIVALENT: "green", Status.UNREADABLE: "yellow"}

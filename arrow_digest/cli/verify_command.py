@@ -10,13 +10,13 @@ from arrow_digest.cli.terminal import (
     int96_option,
     path_argument,
     progress_bar,
+    verification_json,
     write_json,
     write_verification,
 )
 from arrow_digest.comparing.verify import expected_hash, verify
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
 from arrow_digest.manifests.lists import hash_code, parse_hash
-from arrow_digest.manifests.recorded import verification_json
 from arrow_digest.multihash import Multihash
 
 

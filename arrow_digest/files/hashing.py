@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import IO
+from typing import IO, TypeVar
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
-from _arrow_io.remote import path_text
+from _arrow_io.remote import path_names, path_text
 from arrow_digest.errors import ArrowDigestError, WorkerError
-from arrow_digest.files.folder import path_names
 from arrow_digest.files.parts import hash_shared
 from arrow_digest.files.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.files.rereading import read_twice
@@ -31,10 +30,15 @@ __all__ = [
     "Progress",
     "digest_file",
     "digest_stream",
+    "each_file",
     "hash_file",
     "hash_files",
     "physical_hash",
 ]
+
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 @public
@@ -156,20 +160,32 @@ def hash_files(
     require_int96_unit(int96_unit)
     names = path_names(paths, "paths")
     work = partial(_hash_or_failure, function=function, validity=validity, int96_unit=int96_unit)
-    return _each_file(names, work, executor, progress)
+    found = each_file(work, names, executor, progress)
+    return (FileFailure(name, result) if isinstance(result, WorkerError) else result for name, result in found)
 
 
-def _each_file(
-    names: list[str],
-    work: Callable[[str], FileHash | FileFailure],
+def each_file(
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
     executor: Executor | None,
     progress: Progress | None,
-) -> Iterator[FileHash | FileFailure]:
-    with started(executor, min(thread_count(None), len(names) or 1)) as workers:
-        for done, (name, result) in enumerate(run_each(work, names, workers, str), 1):
-            yield FileFailure(name, result) if isinstance(result, WorkerError) else result
+    *,
+    name: Callable[[Job], str] = str,
+) -> Iterator[tuple[Job, Result | WorkerError]]:
+    """Yield each file, in order and exactly once, with what was made of it.
+
+    Args:
+        work: Done in a worker.
+        jobs: What it is given of each file.
+        executor: Where it is done; None for a thread for each core.
+        progress: Called with the files done and the files to do.
+        name: Names a file in an error.
+    """
+    with started(executor, min(thread_count(None), len(jobs) or 1)) as workers:
+        for done, found in enumerate(run_each(work, jobs, workers, name), 1):
+            yield found
             if progress is not None:
-                progress(done, len(names))
+                progress(done, len(jobs))
 
 
 def _hash_or_failure(name: str, function: str, validity: bool, int96_unit: Int96Unit) -> FileHash | FileFailure:

@@ -1,34 +1,45 @@
-"""The JSON of a manifest, versions 1 and 2: see "Manifests" of the specifications."""
+"""The manifest format, versions 1 and 2, written and read: see "Manifests" of the specifications.
+
+It is at home here alone. A line of JSON in a list of hashes is an entry of the same form, and is read here too.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
-from arrow_digest.comparing.verify import FileFacts
-from arrow_digest.errors import ManifestError
-from arrow_digest.files.folder import local_name, recorded_name
-from arrow_digest.manifests.recorded import facts_json, parse_facts
+from arrow_digest.arrays.schema import parse_type
+from arrow_digest.comparing.verify import FileFacts, expected_hash
+from arrow_digest.errors import ArrowDigestError, ManifestError
+from arrow_digest.manifests.folder import local_name, recorded_name
+from arrow_digest.public import public
+from arrow_digest.rules.records import ColumnDigest
 
 __all__ = [
     "FORMAT",
-    "ListEntry",
     "Listed",
+    "ManifestEntry",
+    "column_json",
     "entry_from_json",
+    "facts_json",
     "is_manifest",
     "manifest_text",
+    "parse_facts",
     "parse_json",
     "parse_manifest",
-    "without_duplicates",
+    "second_entry",
 ]
 
 FORMAT = "arrow-digest-manifest"
+"""What the member `format` of every manifest says."""
 
 _LATEST_VERSION = 2
+# Other readers of JSON, and other languages, hold no larger whole numbers.
+_MOST_COUNT = 2**63 - 1
 _INT96_UNITS: dict[str, Int96Unit] = {"ns": "ns", "us": "us"}
 # Names of members that `requires` may hold: of the manifest, and of what is in it.
 _KNOWN = frozenset({"format", "version", "requires", "root", "int96_unit", "files"}) | {
@@ -39,23 +50,24 @@ _MARK = f'"{FORMAT}"'.encode()
 _MARK_BYTES = 4096
 
 
+@public
 @dataclass(frozen=True)
-class ListEntry:
-    """One file of a manifest or list.
+class ManifestEntry:
+    """One file of a manifest, or of a list of hashes.
 
     Attributes:
-        path: The path as it was recorded, or for a line that has none, the line.
-        facts: What is recorded, None for an entry that says nothing usable.
-        note: Why there is no logical hash.
-        error: What is wrong with the entry.
-        line: The line it is on, counted from 1; 0 in a manifest.
+        path: Relative to the manifest's folder, with `/` between names; for a line of a list that has none, the line.
+        facts: What is recorded of the file.
+        note: Why there is no logical hash, or None.
+        error: What is wrong with an entry that was read, or None. Checking it gives `UNREADABLE`.
+        line: The line of a list that it is on, counted from 1; None in a manifest.
     """
 
     path: str
-    facts: FileFacts | None
+    facts: FileFacts
     note: str | None = None
     error: ManifestError | None = None
-    line: int = 0
+    line: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -69,40 +81,40 @@ class Listed:
         int96_unit: The unit in which INT96 timestamps were read.
     """
 
-    entries: list[ListEntry]
+    entries: tuple[ManifestEntry, ...]
     is_list: bool
     root: str | None = None
     int96_unit: Int96Unit = DEFAULT_INT96_UNIT
 
 
 def manifest_text(
-    files: Iterable[tuple[str, FileFacts, str | None]], root: str | None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+    entries: Iterable[ManifestEntry], root: str | None, int96_unit: Int96Unit = DEFAULT_INT96_UNIT
 ) -> str:
     """Return a manifest as text, of version 1 where that says everything.
 
     Args:
-        files: Path, facts and note of each.
+        entries: The files, in any order.
         root: The folder that paths are relative to, relative to the manifest; None for the manifest's own.
         int96_unit: The unit in which INT96 timestamps were read.
     """
-    needed: dict[str, Any] = {}
+    needed: dict[str, object] = {}
     if root is not None:
         needed["root"] = recorded_name(root)
     if int96_unit != DEFAULT_INT96_UNIT:
         needed["int96_unit"] = int96_unit
-    head: dict[str, Any] = {"format": FORMAT, "version": 1}
+    head: dict[str, object] = {"format": FORMAT, "version": 1}
     if needed:
         head.update(version=2, requires=list(needed), **needed)
     lines = "".join(f" {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    texts = ",\n".join(_entry_text(*file) for file in sorted(files, key=lambda file: file[0]))
+    texts = ",\n".join(_entry_text(entry) for entry in sorted(entries, key=lambda entry: entry.path))
     return f'{{\n{lines} "files": [\n{texts}\n ]\n}}\n'
 
 
-def _entry_text(path: str, facts: FileFacts, note: str | None) -> str:
+def _entry_text(entry: ManifestEntry) -> str:
     """Return an entry as JSON, a member a line and a leaf column a line, so that two manifests can be compared."""
-    members: dict[str, Any] = {"path": recorded_name(path), **facts_json(facts)}
-    if note is not None:
-        members["note"] = recorded_name(note)
+    members: dict[str, Any] = {"path": recorded_name(entry.path), **facts_json(entry.facts)}
+    if entry.note is not None:
+        members["note"] = recorded_name(entry.note)
     columns = members.pop("columns", None)
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in members.items()]
     if columns is not None:
@@ -111,11 +123,38 @@ def _entry_text(path: str, facts: FileFacts, note: str | None) -> str:
     return "  {\n" + ",\n".join(f"   {line}" for line in lines) + "\n  }"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name comes twice in one object")
-    return found
+def column_json(column: ColumnDigest, *, nullability: bool = True) -> dict[str, object]:
+    """Return one leaf column as a JSON object.
+
+    Args:
+        column: The column.
+        nullability: True to say what may be null inside, as manifests do.
+    """
+    shown: dict[str, object] = {
+        "path": list(column.path),
+        "type": str(column.data_type),
+        "null_count": column.null_count,
+        "digest": column.digest.hex(),
+    }
+    if column.validity_digest is not None:
+        shown["validity_digest"] = column.validity_digest.hex()
+    if nullability and column.nullable_items:
+        shown["nullable_items"] = True
+    if nullability and column.nullable_structs:
+        shown["nullable_structs"] = True
+    return shown
+
+
+def facts_json(facts: FileFacts) -> dict[str, object]:
+    """Return what is known of a file as a JSON object; what is not known is left out."""
+    shown: dict[str, object] = {
+        "byte_length": facts.byte_length,
+        "row_count": facts.row_count,
+        "physical": None if facts.physical is None else str(facts.physical),
+        "logical": None if facts.logical is None else str(facts.logical),
+        "columns": None if facts.columns is None else [column_json(column) for column in facts.columns],
+    }
+    return {key: value for key, value in shown.items() if value is not None}
 
 
 def parse_json(text: str) -> Any:
@@ -128,6 +167,13 @@ def parse_json(text: str) -> Any:
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice in one object")
+    return found
 
 
 def is_manifest(content: bytes) -> bool:
@@ -158,17 +204,17 @@ def parse_manifest(whole: Mapping[str, Any], name: str) -> Listed:
     files = whole.get("files")
     if not isinstance(files, list):
         raise ManifestError(name, "format", f"files: expected a list, found {type(files).__name__}")
-    entries = without_duplicates([entry_from_json(recorded, name, None) for recorded in files], name)
+    entries = _without_duplicates([entry_from_json(recorded, name, None) for recorded in files], name)
     if version == 1:
         return Listed(entries, is_list=False)
     _require_known(whole.get("requires", []), name)
     unit = whole.get("int96_unit", DEFAULT_INT96_UNIT)
     if not isinstance(unit, str) or unit not in _INT96_UNITS:
         raise ManifestError(name, "format", f"int96_unit: expected 'ns' or 'us', found {unit!r}")
-    return Listed(entries, False, _root(whole.get("root"), name), _INT96_UNITS[unit])
+    return Listed(entries, is_list=False, root=_root(whole.get("root"), name), int96_unit=_INT96_UNITS[unit])
 
 
-def _require_known(requires: Any, name: str) -> None:
+def _require_known(requires: object, name: str) -> None:
     if not isinstance(requires, list) or not all(isinstance(member, str) for member in requires):
         raise ManifestError(name, "format", f"requires: expected a list of names, found {str(requires)[:80]!r}")
     unknown = sorted(set(requires) - _KNOWN)
@@ -177,24 +223,28 @@ def _require_known(requires: Any, name: str) -> None:
         raise ManifestError(name, "requires", message)
 
 
-def _root(root: Any, name: str) -> str | None:
+def _root(root: object, name: str) -> str | None:
     if root is None:
         return None
-    problem = ""
-    if not isinstance(root, str) or not root:
-        problem = "expected the path of a folder"
-    elif "\0" in root or "://" in root or root.startswith("/") or os.path.isabs(root):  # noqa: PTH117
+    problem = "expected the path of a folder"
+    if isinstance(root, str) and root:
         problem = "expected a path relative to the manifest"
-    if problem:
-        raise ManifestError(name, "format", f"root: {problem}, found {str(root)[:200]!r}")
-    try:
-        return local_name(root)
-    except ValueError as error:
-        raise ManifestError(name, "format", f"root: {error}") from error
+        if not ("\0" in root or "://" in root or root.startswith("/") or os.path.isabs(root)):  # noqa: PTH117
+            try:
+                return local_name(root)
+            except ValueError as error:
+                raise ManifestError(name, "format", f"root: {error}") from error
+    raise ManifestError(name, "format", f"root: {problem}, found {str(root)[:200]!r}")
 
 
-def entry_from_json(recorded: Any, name: str, line: int | None) -> ListEntry:
-    """Return an entry of a manifest, or of a line of a list."""
+def entry_from_json(recorded: Any, name: str, line: int | None) -> ManifestEntry:
+    """Return what an entry of a manifest, or a line of a list, says; an unusable one has an error.
+
+    Args:
+        recorded: The value of its JSON.
+        name: How errors name the manifest or list.
+        line: The line of a list that it is on; None in a manifest.
+    """
     path = recorded.get("path") if isinstance(recorded, dict) else None
     shown = path if isinstance(path, str) and path else repr(recorded)[:80]
     try:
@@ -203,9 +253,10 @@ def entry_from_json(recorded: Any, name: str, line: int | None) -> ListEntry:
         raw = recorded.get("path_bytes") if line is not None else None
         local = local_name(path) if raw is None else os.fsdecode(_name_bytes(raw))
         note = recorded.get("note")
-        return ListEntry(local, parse_facts(recorded), note if isinstance(note, str) else None, line=line or 0)
+        return ManifestEntry(local, parse_facts(recorded), note if isinstance(note, str) else None, line=line)
     except ValueError as error:
-        return ListEntry(shown, None, error=ManifestError(name, "entry", f"{shown}: {error}", line), line=line or 0)
+        unusable = ManifestError(name, "entry", f"{shown}: {error}", line)
+        return ManifestEntry(shown, FileFacts(), error=unusable, line=line)
 
 
 def _name_bytes(text: Any) -> bytes:
@@ -215,15 +266,100 @@ def _name_bytes(text: Any) -> bytes:
         raise ValueError(f"path_bytes: expected bytes in hex, found {text!r}") from error
 
 
-def without_duplicates(entries: list[ListEntry], name: str) -> list[ListEntry]:
+def _without_duplicates(entries: Iterable[ManifestEntry], name: str) -> tuple[ManifestEntry, ...]:
     """Return entries of which a second one for a file has an error."""
     first: set[str] = set()
     kept = []
     for entry in entries:
         key = os.path.normpath(entry.path)
-        if key in first:
-            message = f"{entry.path}: a second entry for this file"
-            entry = replace(entry, facts=None, error=ManifestError(name, "duplicate", message, entry.line or None))
+        kept.append(second_entry(entry, name) if key in first else entry)
         first.add(key)
-        kept.append(entry)
-    return kept
+    return tuple(kept)
+
+
+def second_entry(entry: ManifestEntry, name: str) -> ManifestEntry:
+    """Return the second entry for a file as one that says nothing usable: nobody knows which of the two holds."""
+    error = ManifestError(name, "duplicate", f"{entry.path}: a second entry for this file", entry.line)
+    return replace(entry, facts=FileFacts(), error=error)
+
+
+def parse_facts(recorded: dict[str, Any]) -> FileFacts:
+    """Return what a JSON object says of a file. Members that are not known are not looked at.
+
+    Raises:
+        ValueError: It says nothing usable; the text says what is wrong.
+    """
+    try:
+        physical = expected_hash(_text(recorded, "physical"), is_logical=False)
+        logical = expected_hash(_text(recorded, "logical"), is_logical=True)
+    except ArrowDigestError as error:
+        raise ValueError(str(error)) from error
+    if physical is None and logical is None:
+        raise ValueError("expected a physical or a logical hash, found neither")
+    columns = recorded.get("columns")
+    if columns is not None and not isinstance(columns, list):
+        raise ValueError(f"columns: expected a list, found {type(columns).__name__}")
+    if columns is not None and logical is None:
+        raise ValueError("columns: expected a logical hash beside them, found none")
+    size = 0 if logical is None else logical.function.digest_size
+    return FileFacts(
+        physical=physical,
+        logical=logical,
+        row_count=_count(recorded, "row_count"),
+        byte_length=_count(recorded, "byte_length"),
+        columns=None if columns is None else tuple(_parse_column(column, size) for column in columns),
+    )
+
+
+def _parse_column(recorded: Any, digest_size: int) -> ColumnDigest:
+    if not isinstance(recorded, dict):
+        raise ValueError(f"columns: expected objects, found {type(recorded).__name__}")  # noqa: TRY004 -- foreign data
+    path = recorded.get("path")
+    if not isinstance(path, list) or not path or not all(isinstance(name, str) for name in path):
+        raise ValueError(f"columns: path: expected a list of names, found {path!r}")
+    text = _text(recorded, "type")
+    data_type = None if text is None else parse_type(text)
+    if data_type is None:
+        raise ValueError(f"columns: type: expected a logical type of arrow0, found {text!r}")
+    null_count, digest = _count(recorded, "null_count"), _digest(recorded, "digest", digest_size)
+    if null_count is None or digest is None:
+        raise ValueError("columns: expected a null_count and a digest")
+    return ColumnDigest(
+        path=tuple(path),
+        data_type=data_type,
+        null_count=null_count,
+        digest=digest,
+        validity_digest=_digest(recorded, "validity_digest", digest_size),
+        nullable=null_count > 0,  # a manifest does not say what the schema allows, and nothing asks for it
+        nullable_items=recorded.get("nullable_items") is True,
+        nullable_structs=recorded.get("nullable_structs") is True,
+    )
+
+
+def _text(recorded: dict[str, Any], key: str) -> str | None:
+    value = recorded.get(key)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{key}: expected text, found {value!r}")
+    return value
+
+
+def _count(recorded: dict[str, Any], key: str) -> int | None:
+    value = recorded.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_COUNT:
+        raise ValueError(f"{key}: expected a whole number of at least 0, found {value!r}")
+    return value
+
+
+def _digest(recorded: dict[str, Any], key: str, size: int) -> bytes | None:
+    text = _text(recorded, key)
+    if text is None:
+        return None
+    try:
+        digest = bytes.fromhex(text)
+    except ValueError:
+        digest = b""
+    if len(digest) != size or len(text) != 2 * size:
+        raise ValueError(f"{key}: expected {size} bytes in hex, found {text!r}")
+    return digest

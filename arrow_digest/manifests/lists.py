@@ -5,14 +5,23 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ManifestError, MultihashError, UnknownFunctionError
-from arrow_digest.files.folder import local_name
 from arrow_digest.functions import DIGEST_FUNCTIONS, digest_function
-from arrow_digest.manifests.formats import FORMAT, Listed, ListEntry, entry_from_json, parse_json, parse_manifest
+from arrow_digest.manifests.folder import local_name
+from arrow_digest.manifests.formats import (
+    FORMAT,
+    Listed,
+    ManifestEntry,
+    entry_from_json,
+    parse_json,
+    parse_manifest,
+    second_entry,
+)
 from arrow_digest.multihash import Multihash, logical_code
 
 __all__ = ["hash_code", "parse_hash", "parse_list"]
@@ -97,7 +106,7 @@ def _decoded(content: bytes, name: str) -> str:
     return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _require_some(entries: list[ListEntry], name: str) -> None:
+def _require_some(entries: Sequence[ManifestEntry], name: str) -> None:
     if not entries:
         raise ManifestError(name, "empty", "nothing to verify: it lists no file")
 
@@ -129,7 +138,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
 
 
-def _parse_line(number: int, line: str, name: str, code: int | None) -> ListEntry:
+def _parse_line(number: int, line: str, name: str, code: int | None) -> ManifestEntry:
     if line.lstrip().startswith("{"):
         try:
             recorded = parse_json(line)
@@ -147,11 +156,11 @@ def _parse_line(number: int, line: str, name: str, code: int | None) -> ListEntr
         hint = "--function says what digests without a code are: sha2-256 in what sha256sum prints; " if bare else ""
         return _unusable(match["name"], f"{hint}{error}", name, number)
     facts = FileFacts(logical=found) if found.is_logical else FileFacts(physical=found)
-    return ListEntry(path, facts, line=number)
+    return ManifestEntry(path, facts, line=number)
 
 
-def _unusable(shown: str, message: str, name: str, number: int) -> ListEntry:
-    return ListEntry(shown[:200], None, error=ManifestError(name, "entry", message, number), line=number)
+def _unusable(shown: str, message: str, name: str, number: int) -> ManifestEntry:
+    return ManifestEntry(shown[:200], FileFacts(), error=ManifestError(name, "entry", message, number), line=number)
 
 
 def _unescaped(name: str) -> str:
@@ -177,30 +186,26 @@ def parse_hash(text: str, code: int | None) -> Multihash:
     return Multihash.parse(text)
 
 
-def _merged(entries: list[ListEntry], name: str) -> list[ListEntry]:
+def _merged(entries: Iterable[ManifestEntry], name: str) -> tuple[ManifestEntry, ...]:
     """Join a file's physical and logical hash, which come on a line each."""
     places: dict[str, int] = {}
-    merged: list[ListEntry] = []
+    merged: list[ManifestEntry] = []
     for entry in entries:
-        key = os.path.normpath(entry.path)
-        place = places.setdefault(key, len(merged))
-        both = None if place == len(merged) else _joined(merged[place].facts, entry.facts)
-        if place == len(merged):
+        place = places.setdefault(os.path.normpath(entry.path), len(merged))
+        if place == len(merged) or entry.error is not None:
             merged.append(entry)
-        elif both is not None:
-            merged[place] = replace(merged[place], facts=both)
-        elif entry.facts is None:
-            merged.append(entry)
+            continue
+        first = merged[place]
+        both = None if first.error is not None else _joined(first.facts, entry.facts)
+        if both is None:
+            merged.append(second_entry(entry, name))
         else:
-            message = f"{entry.path}: a second entry for this file"
-            merged.append(replace(entry, facts=None, error=ManifestError(name, "duplicate", message, entry.line)))
-    return merged
+            merged[place] = replace(first, facts=both)
+    return tuple(merged)
 
 
-def _joined(first: FileFacts | None, second: FileFacts | None) -> FileFacts | None:
+def _joined(first: FileFacts, second: FileFacts) -> FileFacts | None:
     """Return what two lines say together, None where they say the same kind of thing twice."""
-    if first is None or second is None:
-        return None
     if (first.physical and second.physical) or (first.logical and second.logical):
         return None
     return FileFacts(

@@ -7,7 +7,7 @@ A manifest is a JSON file that lies with the data: sorted, one leaf column a lin
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,29 +16,29 @@ from pathlib import Path
 from _arrow_io.faults import reading
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import open_path
-from _arrow_io.remote import is_uri, path_text
+from _arrow_io.remote import is_uri, path_names, path_text
 from arrow_digest.comparing.verify import FileFacts, Status, Verification, failed, verify_file
 from arrow_digest.errors import ArrowDigestError, ManifestError, UnreadableError, WorkerError
-from arrow_digest.files.folder import (
+from arrow_digest.files.hashing import each_file
+from arrow_digest.files.passes import Progress
+from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.manifests.folder import (
     absolute,
+    can_be_listed,
     escapes,
     files_under,
     join,
+    local_root,
     others_under,
     parent,
-    path_names,
     relative_path,
+    remote_names,
+    write_atomically,
 )
-from arrow_digest.files.passes import Progress
-from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
-from arrow_digest.manifests.atomic import write_atomically
-from arrow_digest.manifests.formats import manifest_text
+from arrow_digest.manifests.formats import Listed, ManifestEntry, manifest_text
 from arrow_digest.manifests.lists import parse_list
 from arrow_digest.manifests.recording import Recorded, Recording, is_manifest_file, record
-from arrow_digest.manifests.remote_folder import can_be_listed, local_root, remote_names
 from arrow_digest.public import public
-from arrow_digest.rules.arrow0.leaves import thread_count
-from arrow_digest.workers import run_each, started
 
 __all__ = ["Manifest", "ManifestEntry", "require_replaceable"]
 
@@ -46,24 +46,6 @@ __all__ = ["Manifest", "ManifestEntry", "require_replaceable"]
 _MOST_BYTES = 1 << 30
 # So many errors are told at once.
 _MOST_ERRORS = 20
-
-
-@public
-@dataclass(frozen=True)
-class ManifestEntry:
-    """One file of a manifest.
-
-    Attributes:
-        path: Relative to the manifest's folder, with `/` between names.
-        facts: What is recorded of the file.
-        note: Why there is no logical hash, or None.
-        error: What is wrong with an entry that was read, or None. Checking it gives `UNREADABLE`.
-    """
-
-    path: str
-    facts: FileFacts
-    note: str | None = None
-    error: ManifestError | None = None
 
 
 @public
@@ -141,25 +123,11 @@ class Manifest:
             _require_local(path)
         files, base = files_under([absolute(path) for path in given], exclude=left_out, follow=allow_outside)
         folder = base if root is None else absolute(root)
-        names = [relative_path(path, folder) for path in files]
-        for name in names:
-            if not allow_outside and escapes(name, str(folder)):
-                raise ManifestError(name, "escape", f"it is outside {folder}, or a link that leads there")
-        work = partial(record, recording=Recording(str(folder), function, validity, allow_pointers, int96_unit))
-        entries: list[ManifestEntry] = []
-        errors: list[ArrowDigestError] = []
-        with started(executor, min(thread_count(None), len(names) or 1)) as workers:
-            for done, (name, result) in enumerate(run_each(work, sorted(names), workers, str), 1):
-                if not isinstance(result, Recorded):
-                    errors.append(result)
-                elif result.facts is not None:
-                    entries.append(ManifestEntry(name, result.facts, result.note))
-                if progress is not None:
-                    progress(done, len(names))
-        if errors:
-            raise _incomplete(str(folder), errors)
-        if not entries:
-            raise ManifestError(str(folder), "empty", "there is no file to record")
+        names = sorted(relative_path(path, folder) for path in files)
+        if not allow_outside:
+            _require_inside(names, folder)
+        recording = Recording(str(folder), function, validity, allow_pointers, int96_unit)
+        entries = _recorded(names, recording, executor, progress)
         return cls(str(folder), tuple(entries), int96_unit=int96_unit)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -191,8 +159,7 @@ class Manifest:
             root = relative_path(Path(self.root), folder)
             if ".." in root.split("/"):  # through links `..` leads elsewhere
                 root = relative_path(Path(os.path.realpath(self.root)), Path(os.path.realpath(folder)))
-        files = ((entry.path, entry.facts, entry.note) for entry in self.entries)
-        return manifest_text(files, root, self.int96_unit)
+        return manifest_text(self.entries, root, self.int96_unit)
 
     @classmethod
     def load(
@@ -221,7 +188,9 @@ class Manifest:
         name = path_text(path)
         with open_path(path) as file, reading(name, "manifest"):
             content = file.read(_MOST_BYTES)
-        return cls._parsed(content, name, parent(name), function, root, allow_outside)
+        listed = parse_list(content, name, function)
+        where = _root_of(listed, name, parent(name), allow_outside=allow_outside) if root is None else path_text(root)
+        return cls._of(listed, name, where)
 
     @classmethod
     def loads(
@@ -234,37 +203,20 @@ class Manifest:
         allow_outside: bool = False,
     ) -> Manifest:
         """Read a manifest or list from bytes, as if it lay in the current folder; see `load`."""
-        return cls._parsed(content, name, str(absolute(os.curdir)), function, root, allow_outside)
+        listed = parse_list(content, name, function)
+        folder = str(absolute(os.curdir))
+        where = _root_of(listed, name, folder, allow_outside=allow_outside) if root is None else path_text(root)
+        return cls._of(listed, name, where)
 
     @classmethod
-    def _parsed(
-        cls,
-        content: bytes,
-        name: str,
-        folder: str,
-        function: str | None,
-        root: str | os.PathLike[str] | None,
-        allow_outside: bool,
-    ) -> Manifest:
-        listed = parse_list(content, name, function)
-        if root is not None:
-            where = path_text(root)
-        elif listed.is_list:
-            where = os.curdir
-        else:
-            where = (
-                folder if listed.root is None else _recorded_root(name, local_root(folder), listed.root, allow_outside)
-            )
-        where = local_root(where)
+    def _of(cls, listed: Listed, name: str, root: str) -> Manifest:
+        where = local_root(root)
         return cls(
-            where if is_uri(where) else str(absolute(where)),
-            tuple(
-                ManifestEntry(entry.path, entry.facts or FileFacts(), entry.note, entry.error)
-                for entry in listed.entries
-            ),
-            name,
-            listed.is_list,
-            listed.int96_unit,
+            root=where if is_uri(where) else str(absolute(where)),
+            entries=listed.entries,
+            source=name,
+            is_list=listed.is_list,
+            int96_unit=listed.int96_unit,
         )
 
     def looks_for_others(self, extra: bool | None = None) -> bool:
@@ -307,24 +259,20 @@ class Manifest:
             UnreadableError: Other files are to be looked for, and the folder cannot be listed (`unlisted`).
         """
         self.require_listable(extra)
-        return self._results(self.looks_for_others(extra), allow_outside, executor, progress)
+        return self._results(extra, executor, progress, allow_outside=allow_outside)
 
     def _results(
-        self, extra: bool, allow_outside: bool, executor: Executor | None, progress: Progress | None
+        self, extra: bool | None, executor: Executor | None, progress: Progress | None, *, allow_outside: bool
     ) -> Iterator[Verification]:
-        work = partial(_check, root=self.root, allow_outside=allow_outside, int96_unit=self.int96_unit)
-        with started(executor, min(thread_count(None), len(self.entries) or 1)) as workers:
-            results = run_each(work, self.entries, workers, lambda entry: entry.path)
-            for done, (entry, result) in enumerate(results, 1):
-                yield failed(entry.path, entry.facts, result) if isinstance(result, WorkerError) else result
-                if progress is not None:
-                    progress(done, len(self.entries))
-        if extra:
-            yield from self._others(allow_outside)
+        checking = partial(_check, root=self.root, allow_outside=allow_outside, int96_unit=self.int96_unit)
+        for entry, result in each_file(checking, self.entries, executor, progress, name=lambda entry: entry.path):
+            yield failed(entry.path, entry.facts, result) if isinstance(result, WorkerError) else result
+        if self.looks_for_others(extra):
+            yield from self._others(follow=allow_outside)
 
-    def _others(self, follow: bool) -> Iterator[Verification]:
+    def _others(self, *, follow: bool) -> Iterator[Verification]:
         recorded = {os.path.normpath(entry.path) for entry in self.entries}
-        for found in self._unrecorded(recorded, follow):
+        for found in self._unrecorded(recorded, follow=follow):
             if isinstance(found, UnreadableError):
                 name = found.source if is_uri(self.root) else relative_path(Path(found.source), Path(self.root))
                 error = UnreadableError(name, found.rule, str(found).removeprefix(f"{found.source}: "))
@@ -332,7 +280,7 @@ class Manifest:
             elif not is_manifest_file(join(self.root, found)):
                 yield Verification(found, Status.EXTRA, FileFacts(), FileFacts(), "not in the manifest")
 
-    def _unrecorded(self, recorded: set[str], follow: bool) -> Iterator[str | UnreadableError]:
+    def _unrecorded(self, recorded: set[str], *, follow: bool) -> Iterator[str | UnreadableError]:
         if not is_uri(self.root):
             yield from others_under(Path(self.root), recorded, follow=follow)
             return
@@ -366,7 +314,51 @@ def _require_local(path: str | os.PathLike[str]) -> None:
         raise UnreadableError(path_text(path), "protocol", message)
 
 
-def _recorded_root(name: str, folder: str, root: str, allow_outside: bool) -> str:
+def _require_inside(names: Iterable[str], folder: Path) -> None:
+    for name in names:
+        if escapes(name, str(folder)):
+            raise ManifestError(name, "escape", f"it is outside {folder}, or a link that leads there")
+
+
+def _recorded(
+    names: Sequence[str], recording: Recording, executor: Executor | None, progress: Progress | None
+) -> list[ManifestEntry]:
+    """Return what is recorded of each file. Manifests of this package are left out.
+
+    Raises:
+        ManifestError: Some file could not be recorded (`incomplete`), or there are none (`empty`).
+    """
+    entries = []
+    errors: list[ArrowDigestError] = []
+    for name, result in each_file(partial(record, recording=recording), names, executor, progress):
+        if not isinstance(result, Recorded):
+            errors.append(result)
+        elif result.facts is not None:
+            entries.append(ManifestEntry(name, result.facts, result.note))
+    if errors:
+        raise _incomplete(recording.root, errors)
+    if not entries:
+        raise ManifestError(recording.root, "empty", "there is no file to record")
+    return entries
+
+
+def _root_of(listed: Listed, name: str, folder: str, *, allow_outside: bool) -> str:
+    """Return the folder that paths are relative to, where nobody says another.
+
+    Args:
+        listed: What a manifest or list says.
+        name: How errors name it.
+        folder: The folder or URI that it is in.
+        allow_outside: True if the manifest may name a folder outside its own.
+    """
+    if listed.is_list:
+        return os.curdir
+    if listed.root is None:
+        return folder
+    return _named_root(name, local_root(folder), listed.root, allow_outside=allow_outside)
+
+
+def _named_root(name: str, folder: str, root: str, *, allow_outside: bool) -> str:
     """Return the folder that a manifest names, which has to be in the manifest's own unless that is allowed."""
     is_remote = is_uri(folder)
     is_outside = escapes(root, None if is_remote else folder)
@@ -392,7 +384,7 @@ def _incomplete(folder: str, errors: list[ArrowDigestError]) -> ManifestError:
     return error
 
 
-def _check(entry: ManifestEntry, root: str, allow_outside: bool, int96_unit: Int96Unit) -> Verification:
+def _check(entry: ManifestEntry, *, root: str, allow_outside: bool, int96_unit: Int96Unit) -> Verification:
     if entry.error is not None:
         return failed(entry.path, entry.facts, entry.error)
     if not allow_outside and escapes(entry.path, root):

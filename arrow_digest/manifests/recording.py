@@ -8,10 +8,10 @@ from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.opening import InputFile, open_path
 from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ArrowDigestError, InvalidArrayError, UnreadableError, UnsupportedTypeError
-from arrow_digest.files.folder import join
 from arrow_digest.files.hashing import hash_file
 from arrow_digest.files.passes import digest_bytes
 from arrow_digest.functions import digest_function
+from arrow_digest.manifests.folder import join
 from arrow_digest.manifests.formats import is_manifest
 from arrow_digest.multihash import Multihash
 from arrow_digest.reading.soundness import MESSAGE_START_BYTES, begins_with_schema, is_sound_or_foreign

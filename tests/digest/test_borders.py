@@ -26,9 +26,9 @@ from arrow_digest import (
 from arrow_digest.arrays.schema import flatten
 from arrow_digest.comparing.column_changes import may_hide_a_difference
 from arrow_digest.comparing.round_trips import is_earlier_type
-from arrow_digest.files.folder import escapes
+from arrow_digest.manifests.folder import escapes
+from arrow_digest.manifests.formats import parse_facts
 from arrow_digest.manifests.lists import parse_hash
-from arrow_digest.manifests.recorded import parse_facts
 from helpers import child
 from helpers.files import feather
 

@@ -1,40 +1,42 @@
-"""The files of a folder, and paths that have to stay in it."""
+"""Folders of a manifest: paths that have to stay in one, the files in one, and a file that is written whole.
+
+A folder is local, or is given by a URI. Paths in it are relative to it, with `/` between names.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import importlib
 import os
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from _arrow_io.faults import unreadable
-from _arrow_io.remote import child_uri, is_uri, path_text
+from _arrow_io.remote import child_uri, is_uri
 from arrow_digest.errors import UnreadableError
 
 __all__ = [
     "absolute",
+    "can_be_listed",
     "escapes",
     "files_under",
     "join",
     "local_name",
+    "local_root",
     "others_under",
     "parent",
-    "path_names",
     "recorded_name",
     "relative_path",
+    "remote_names",
+    "write_atomically",
 ]
 
-
-def path_names(paths: Iterable[str | os.PathLike[str]], what: str) -> list[str]:
-    """Return several paths as texts.
-
-    Raises:
-        TypeError: It is one path, whose characters would be taken for paths.
-    """
-    if isinstance(paths, (str, bytes, bytearray, os.PathLike)):
-        raise TypeError(f"{what}: expected several paths, found one {type(paths).__name__}: put it into a list")
-    return [path_text(path) for path in paths]
+# A web server has no way to list a folder: a page with links is all that some of them give.
+_WEB = ("http://", "https://")
+_FILE = "file://"
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:
@@ -174,3 +176,64 @@ def _require_file(path: Path) -> None:
         raise unreadable(str(path), error) from error
     if not stat.S_ISREG(mode):
         raise UnreadableError(str(path), "io", "neither a file nor a folder")
+
+
+def local_root(root: str) -> str:
+    """Return a folder as a local path if it is one by its URI, else as it is."""
+    path = root.removeprefix(_FILE)
+    return path if path.startswith("/") and "::" not in root else root
+
+
+def can_be_listed(root: str) -> bool:
+    """Return whether the files in a folder can be known."""
+    return not is_uri(root) or not root.rpartition("::")[2].lower().startswith(_WEB)
+
+
+def remote_names(root: str) -> Iterator[str]:
+    """Yield the paths of all files in a folder that is given by its URI, relative to it, sorted.
+
+    Raises:
+        UnreadableError: It cannot be listed.
+    """
+    try:
+        core = importlib.import_module("fsspec.core")
+        file_system, path = core.url_to_fs(root)
+        file_system.invalidate_cache()
+        found = file_system.find(path)
+    except Exception as error:  # every file system has its own
+        raise UnreadableError(root, "io", f"cannot be listed: {type(error).__name__}: {error}") from error
+    start = path.strip("/") + "/" if path.strip("/") else ""
+    names = sorted(name.strip("/").removeprefix(start) for name in found if not name.endswith("/"))
+    yield from (name for name in names if name)
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that its name leads to all of the content, or to what was there before.
+
+    Raises:
+        OSError: It cannot be written. Nothing is left behind.
+    """
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(prefix=".arrow-digest-", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _mode(target: Path) -> int:
+    """Return the mode that the file has, or that a new one would get."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
