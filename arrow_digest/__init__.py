@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from arrow_digest.manifests.manifest import Manifest
     from arrow_digest.multihash import Multihash
     from arrow_digest.native.choice import Kernels, kernels
-    from arrow_digest.rules.records import ArrayDigest, ColumnDigest, RecordDigest, logical_hash
+    from arrow_digest.rules.records import ArrayDigest, RecordDigest, logical_hash
+    from arrow_digest.rules.rule import ColumnDigest
 
 __all__ = [
     "NO_ROW",
@@ -94,7 +95,7 @@ _MODULES = {
     "ArrowDigestError": "errors",
     "ColumnChange": "comparing.column_changes",
     "ColumnDifference": "comparing.diff",
-    "ColumnDigest": "rules.records",
+    "ColumnDigest": "rules.rule",
     "ColumnExplanation": "comparing.explain",
     "Difference": "comparing.diff",
     "DigestStateError": "errors",

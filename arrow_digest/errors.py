@@ -66,22 +66,29 @@ class MultihashError(ArrowDigestError, ValueError):
 
 @public
 class UnsupportedTypeError(ArrowDigestError, TypeError):
-    """A column of a type that arrow0 has no encoding for.
+    """A column of a type that a rule set has no encoding for.
 
     Attributes:
         path: Field names from the top-level column down.
         data_type: The column's Arrow type.
         rule: `reserved`, `unknown` (the specification does not know it), `records` (an array where records are wanted,
             or the reverse), `depth`, `name` or `time_zone` (not UTF-8), or `variant`.
-        reserved: Which of arrow0's reserved types it is or has inside it: `interval`, `struct` (inside a list,
+        reserved: Which of the rule set's reserved types it is or has inside it: `interval`, `struct` (inside a list,
             or alone), `union`, `map` or `duration`; None where something else is wrong with it.
+        rule_set: The rule set that has no encoding for it, such as `arrow0`; None where none has.
         source: Which of two sources it is in, as `diff` says; None elsewhere.
     """
 
     source: str | None = None
 
     def __init__(
-        self, path: tuple[str, ...], data_type: object, rule: str, reason: str, reserved: str | None = None
+        self,
+        path: tuple[str, ...],
+        data_type: object,
+        rule: str,
+        reason: str,
+        reserved: str | None = None,
+        rule_set: str | None = None,
     ) -> None:
         where = f"column {format_path(path)}" if path else "the array"
         if rule == "records":
@@ -89,12 +96,14 @@ class UnsupportedTypeError(ArrowDigestError, TypeError):
         elif rule in ("name", "time_zone"):  # nothing is wrong with the type
             message = f"{where}: {reason}"
         else:
-            message = f"{where}: type {data_type} has no arrow0 encoding: {reason}"
+            no_encoding = "" if rule_set is None else f" has no {rule_set} encoding"
+            message = f"{where}: type {data_type}{no_encoding}: {reason}"
         super().__init__(message)
         self.path = path
         self.data_type = data_type
         self.rule = rule
         self.reserved = reserved
+        self.rule_set = rule_set
 
 
 @public

@@ -1,8 +1,7 @@
 """Self-describing hashes: what was hashed and how, in bytes and in text.
 
 A multihash is `varint(code) varint(digest length) digest`; its text is a multibase prefix and the
-bytes in that base. The codes are those of the Open Data Fabric: a digest function's own code for
-physical hashes, and `0x300000` more for arrow0 with that function.
+bytes in that base. What the codes stand for is in `codes`.
 """
 
 from __future__ import annotations
@@ -16,11 +15,12 @@ from dataclasses import dataclass
 
 import base58
 
+from arrow_digest.codes import CODES
 from arrow_digest.errors import MultihashError, UnknownFunctionError
 from arrow_digest.functions import DIGEST_FUNCTIONS, DigestFunction, digest_function
 from arrow_digest.public import public
 
-__all__ = ["BASES", "Multihash", "logical_code"]
+__all__ = ["BASES", "Multihash"]
 
 # Digests as other programs write them. SHA-256 stands first: it is what sha256sum prints and what most sites publish.
 _BARE_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
@@ -30,27 +30,10 @@ _BARE_HINT = (
     "'f1620' before a sha3-256 or 'f1e20' before a blake3 of the file's bytes"
 )
 
-_ARROW0 = 0x300000
-
 # Longer than any text of a multihash that is in use; bounds what a hostile text can cost to decode.
 _MAX_TEXT = 1024
 # The unsigned-varint specification allows at most nine bytes.
 _MAX_VARINT = 9
-
-
-def logical_code(function: DigestFunction) -> int:
-    """Return the multihash code of arrow0 with `function` as its digest function."""
-    return _ARROW0 + function.code
-
-
-_NAMES: dict[int, str] = {
-    **{function.code: function.name for function in DIGEST_FUNCTIONS.values()},
-    **{logical_code(function): f"arrow0-{function.name}" for function in DIGEST_FUNCTIONS.values()},
-}
-_FUNCTIONS: dict[int, DigestFunction] = {
-    **{function.code: function for function in DIGEST_FUNCTIONS.values()},
-    **{logical_code(function): function for function in DIGEST_FUNCTIONS.values()},
-}
 
 
 @dataclass(frozen=True)
@@ -118,7 +101,7 @@ class Multihash:
 
     def __post_init__(self) -> None:
         """Refuse what could not be read back."""
-        if self.code not in _NAMES:
+        if self.code not in CODES:
             message = f"expected one of the codes {_known_codes()}, found {self.code:#x}"
             raise MultihashError("code", message, self.digest)
         if len(self.digest) != self.function.digest_size:
@@ -157,17 +140,22 @@ class Multihash:
     @property
     def name(self) -> str:
         """The code's name, such as `arrow0-sha3-256`."""
-        return _NAMES[self.code]
+        return CODES[self.code].name
 
     @property
     def function(self) -> DigestFunction:
         """The digest function under the hash."""
-        return _FUNCTIONS[self.code]
+        return CODES[self.code].function
 
     @property
     def is_logical(self) -> bool:
         """True for a logical hash of records, False for a physical hash of bytes."""
-        return self.code >= _ARROW0
+        return self.rule_set is not None
+
+    @property
+    def rule_set(self) -> str | None:
+        """The name of the rule set of a logical hash, such as `arrow0`; None for a physical hash."""
+        return CODES[self.code].rule_set
 
     def __bytes__(self) -> bytes:
         """Return the multihash: code, length and digest."""
@@ -211,12 +199,12 @@ class Multihash:
         """
         raw = _text_bytes(value) if isinstance(value, str) else bytes(memoryview(value))
         code, position = _read_varint(raw, 0, value)
-        if code not in _NAMES:
+        if code not in CODES:
             raise MultihashError("code", f"expected one of the codes {_known_codes()}, found {code:#x}", value)
         length, position = _read_varint(raw, position, value)
-        expected = _FUNCTIONS[code].digest_size
+        expected = CODES[code].function.digest_size
         if length != expected:
-            message = f"expected a digest length of {expected} for {_NAMES[code]}, found {length}"
+            message = f"expected a digest length of {expected} for {CODES[code].name}, found {length}"
             raise MultihashError("length", message, value)
         found = len(raw) - position
         if found < length:
@@ -227,7 +215,7 @@ class Multihash:
 
 
 def _known_codes() -> str:
-    return ", ".join(f"{code:#x} ({name})" for code, name in sorted(_NAMES.items()))
+    return ", ".join(f"{code:#x} ({entry.name})" for code, entry in sorted(CODES.items()))
 
 
 def _text_bytes(text: str) -> bytes:

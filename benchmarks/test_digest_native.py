@@ -16,10 +16,11 @@ import pytest
 
 import arrow_digest as ad
 from arrow_digest.arrays.describe import describe_leaf
-from arrow_digest.arrays.schema import encode_type, flatten
 from arrow_digest.native.choice import Kernels
 from arrow_digest.rules.arrow0 import leaves as columns_module
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.arrow0.types import encode_type
+from arrow_digest.rules.chosen import chosen_rule
 
 pytestmark = pytest.mark.skipif(ad.kernels().name != "native", reason="the native kernels are not active")
 
@@ -105,7 +106,7 @@ def _streams(table: Any) -> list[bytes]:
             for chunk in table.column(leaf.indices[0]).chunks
             for part in portable.encode(describe_leaf(chunk, leaf.indices, leaf.path))
         )
-        for leaf in flatten(table.schema).leaves
+        for leaf in chosen_rule().plan(table.schema).leaves
     ]
 
 

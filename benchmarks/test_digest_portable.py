@@ -15,6 +15,7 @@ import arrow_digest as ad
 from arrow_digest.native.choice import Kernels
 from arrow_digest.rules.arrow0 import leaves as columns
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.chosen import chosen_rule
 
 ROWS = 2_000_000
 
@@ -108,7 +109,7 @@ def test_portable_encoding_keeps_up_with_sha3(shape: str, against_floor: Any, mo
 
 def _stream(table: Any) -> bytes:
     """Return the bytes that the one leaf's digest is fed."""
-    (leaf,) = ad.arrow0.flatten(table.schema).leaves
+    (leaf,) = chosen_rule().plan(table.schema).leaves
     from arrow_digest.arrays.describe import describe_leaf
 
     chunks = (describe_leaf(chunk, leaf.indices, leaf.path) for chunk in table.column(0).chunks)

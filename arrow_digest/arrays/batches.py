@@ -7,14 +7,14 @@ not depend on how the rows come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 
 from arrow_digest.arrays.joinable import buffer_size, copied_size, describe_chunks, is_joinable, is_valid
-from arrow_digest.arrays.schema import Leaf
+from arrow_digest.arrays.schema import Place
 from arrow_digest.errors import InvalidArrayError
 
 __all__ = ["joined"]
@@ -32,7 +32,7 @@ _SMALL_BYTES = 1 << 18
 _SAMPLE_ROWS = 8
 
 
-def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+def joined(batches: Iterable[Any], leaves: Sequence[Place], each: Each) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Nothing is looked at of a batch, or of a chunk, that has no rows.
@@ -65,7 +65,7 @@ def joined(batches: Iterable[Any], leaves: tuple[Leaf, ...], each: Each) -> Iter
     yield from _flush(small, leaves, each)
 
 
-def _flush(small: list[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+def _flush(small: list[Any], leaves: Sequence[Place], each: Each) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
@@ -74,7 +74,7 @@ def _flush(small: list[Any], leaves: tuple[Leaf, ...], each: Each) -> Iterator[A
         yield from _joined_pieces(pa.Table.from_batches(batches), leaves, each)
 
 
-def _table_batches(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+def _table_batches(table: Any, leaves: Sequence[Place], each: Each) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -85,13 +85,13 @@ def _table_batches(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator
         yield from _joined_pieces(table, leaves, each)
 
 
-def _one_by_one(table: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _one_by_one(table: Any, leaves: Sequence[Place]) -> Iterator[Any]:
     for batch in table.to_batches():
         if batch.num_rows:
             yield from _cut(batch, leaves)
 
 
-def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
+def _cut(batch: Any, leaves: Sequence[Place]) -> Iterator[Any]:
     _require_whole(batch, leaves)
     if batch.num_rows <= _MOST_ROWS or not batch.num_columns:
         yield batch
@@ -100,7 +100,7 @@ def _cut(batch: Any, leaves: tuple[Leaf, ...]) -> Iterator[Any]:
         yield batch.slice(start, _MOST_ROWS)
 
 
-def _require_whole(batch: Any, leaves: tuple[Leaf, ...]) -> None:
+def _require_whole(batch: Any, leaves: Sequence[Place]) -> None:
     """Refuse a batch in which pyarrow finds an array of the wrong length, or buffers shorter than their array."""
     if is_valid(batch, full=False):
         return
@@ -114,7 +114,7 @@ def _require_whole(batch: Any, leaves: tuple[Leaf, ...]) -> None:
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
-def _joined_pieces(table: Any, leaves: tuple[Leaf, ...], each: Each) -> Iterator[Any]:
+def _joined_pieces(table: Any, leaves: Sequence[Place], each: Each) -> Iterator[Any]:
     def may_join(index: int) -> bool:
         return is_joinable(table.column(index), tuple(leaf for leaf in leaves if leaf.indices[0] == index))
 

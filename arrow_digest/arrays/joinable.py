@@ -10,7 +10,7 @@ joined; where that would be another judgement (of runs), it is judged before. Al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow.types as pt
 from pyarrow import lib
 
 from arrow_digest.arrays.describe import describe_leaf
-from arrow_digest.arrays.schema import Leaf
+from arrow_digest.arrays.schema import Place
 
 __all__ = ["buffer_size", "copied_size", "describe_chunks", "is_joinable", "is_valid"]
 
@@ -38,7 +38,7 @@ _WIDE = frozenset((lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING, lib.Type_LARGE_
 _BLIND = ((pt.is_string, pa.binary()), (pt.is_large_string, pa.large_binary()), (pt.is_string_view, pa.binary_view()))
 
 
-def is_joinable(column: Any, leaves: tuple[Leaf, ...]) -> bool:
+def is_joinable(column: Any, leaves: Sequence[Place]) -> bool:
     """Return whether pyarrow may join the chunks of a column.
 
     Args:
@@ -66,7 +66,7 @@ def is_joinable(column: Any, leaves: tuple[Leaf, ...]) -> bool:
     return sound
 
 
-def describe_chunks(chunks: Any, leaves: tuple[Leaf, ...]) -> None:
+def describe_chunks(chunks: Any, leaves: Sequence[Place]) -> None:
     """Refuse arrays of a top-level column that point outside their buffers.
 
     Raises:

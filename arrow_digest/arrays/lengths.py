@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import lib
 
-from arrow_digest.arrays.schema import unwrap
+from arrow_digest.arrays.types import unwrap
 from arrow_digest.errors import InvalidArrayError
 
 __all__ = ["length_of", "require_lengths", "require_offset"]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
-
-import pyarrow.types as pt
 
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.conversion import is_convertible
 from arrow_digest.errors import format_path
 from arrow_digest.public import public
-from arrow_digest.rules.records import ColumnDigest
+from arrow_digest.rules.rule import ColumnDigest
 
-__all__ = ["ColumnChange", "ambiguous", "column_changes", "describe_changes", "keyed", "may_hide_a_difference"]
+__all__ = ["ColumnChange", "column_changes", "describe_changes", "keyed"]
 
 Key = tuple[tuple[str, ...], int]
 
@@ -110,38 +108,6 @@ def _moved(before: dict[Key, Any], after: dict[Key, Any]) -> Iterable[ColumnChan
             number, new = after[key]
             old = before[key][1]
             yield ColumnChange(old.path, "order", old.data_type, new.data_type, old.digest, number)
-
-
-def _tells_nulls(data_type: Any) -> bool:
-    """Return whether no value of a type is encoded to bytes that begin as a null's do: bools, and where all is null."""
-    return bool(pt.is_boolean(data_type) or pt.is_null(data_type))
-
-
-def may_hide_a_difference(a: ColumnDigest, b: ColumnDigest) -> bool:
-    """Return whether columns with equal digests may hold other records: see "What arrow0 cannot tell apart"."""
-    if _tells_nulls(a.data_type):
-        return False
-    if a.nullable_items or b.nullable_items:
-        return True
-    if None not in (a.validity_digest, b.validity_digest):
-        return a.validity_digest != b.validity_digest
-    return bool(a.null_count or b.null_count)
-
-
-def ambiguous(
-    recorded: tuple[ColumnDigest, ...] | None, columns: tuple[ColumnDigest, ...]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the leaves in which what arrow0 cannot tell apart was not told apart by anything else."""
-    # Equal logical hashes mean the same leaves in the same order.
-    for number, column in enumerate(columns):
-        known = None if recorded is None else recorded[number]
-        if column.null_count and (column.nullable_structs or (known is not None and known.nullable_structs)):
-            yield column.path  # a null struct, or a struct of nulls
-        elif known is not None:
-            if may_hide_a_difference(known, column):
-                yield column.path
-        elif column.nullable_items or (column.nullable and not _tells_nulls(column.data_type)):
-            yield column.path
 
 
 def describe_changes(changes: tuple[ColumnChange, ...]) -> str:

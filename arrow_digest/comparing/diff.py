@@ -12,16 +12,17 @@ import pyarrow.types as pt
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.schema import Struct
-from arrow_digest.comparing.column_changes import keyed, may_hide_a_difference
+from arrow_digest.comparing.column_changes import keyed
 from arrow_digest.comparing.first_rows import NO_ROW, Cell, StructPair, first_differences
 from arrow_digest.comparing.telling_apart import Place
 from arrow_digest.errors import format_path, naming
-from arrow_digest.functions import DEFAULT_FUNCTION
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
-from arrow_digest.rules.arrow0.leaves import thread_count
-from arrow_digest.rules.records import ColumnDigest, RecordDigest, digest_source
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.records import RecordDigest, digest_source
+from arrow_digest.rules.rule import ColumnDigest
 from arrow_digest.typing import RecordSource
+from arrow_digest.workers import thread_count
 
 __all__ = ["NO_ROW", "ColumnDifference", "Difference", "diff"]
 
@@ -214,7 +215,7 @@ class _Diff:
             return True
         if pt.is_list(old.data_type) and not self._is_used_up:
             return True  # whose items may be null whatever the schema says
-        return may_hide_a_difference(old, new)
+        return chosen_rule().may_hide(old, new)
 
     def _renamed(self) -> list[tuple[_Key, _Key]]:
         """Return pairs of columns that one side alone has, with equal types and digests: one with another name."""
@@ -271,7 +272,7 @@ def _difference(path: tuple[str, ...], cell: Cell | None) -> ColumnDifference:
 def _digest(name: str, source: RecordSource, threads: int, int96_unit: Int96Unit) -> RecordDigest:
     with naming(name), open_source(source, threads=threads, int96_unit=int96_unit) as opened:
         # With validity, columns with nulls need not be read again where they are equal.
-        return digest_source(opened, function=DEFAULT_FUNCTION, threads=threads, validity=True)
+        return digest_source(opened, chosen_rule(), threads=threads, validity=True)
 
 
 def _name(source: RecordSource) -> str:

@@ -8,16 +8,16 @@ from typing import Any
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe_leaf
-from arrow_digest.arrays.schema import FlatSchema, Leaf, flatten
 from arrow_digest.errors import format_path
 from arrow_digest.functions import DEFAULT_FUNCTION
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
-from arrow_digest.rules.arrow0.encode import encode
-from arrow_digest.rules.arrow0.leaves import LeafPool, thread_count
-from arrow_digest.rules.records import ColumnDigest, digest_source
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.records import digest_source
+from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan, Rule
 from arrow_digest.typing import RecordSource
+from arrow_digest.workers import Pool, thread_count
 
 __all__ = ["ColumnExplanation", "Explanation", "explain"]
 
@@ -117,16 +117,16 @@ def explain(
     >>> explained.columns[0].type_bytes.hex(), explained.columns[0].first_bytes.hex()
     ('0100011000000000000000', '010000')
     """
-    count = thread_count(threads)
+    rule, count = chosen_rule(function), thread_count(threads)
     with open_source(data, threads=count, int96_unit=int96_unit) as source:
-        digest = digest_source(source, function=function, threads=count)
+        digest = digest_source(source, rule, threads=count)
     with open_source(data, threads=count, int96_unit=int96_unit) as source:
-        flat = flatten(source.schema)
-        streams = _first_bytes(source.batches, flat, byte_count)
-    columns = zip(flat.leaves, digest.columns(), streams, strict=True)
+        plan = rule.plan(source.schema)
+        streams = _first_bytes(rule, plan, source.batches, byte_count)
+    columns = zip(plan.leaves, digest.columns(), streams, strict=True)
     return Explanation(
         row_count=digest.row_count,
-        fields=_fields(flat),
+        fields=tuple((field.path, field.head) for field in plan.fields),
         columns=tuple(
             ColumnExplanation(column, leaf.encoded_type, data[:byte_count], len(data) <= byte_count)
             for leaf, column, data in columns
@@ -135,34 +135,24 @@ def explain(
     )
 
 
-def _fields(flat: FlatSchema) -> tuple[tuple[tuple[str, ...], bytes], ...]:
-    fields = []
-    start = 0
-    for field in flat.fields:
-        end = start + 16 + len(field.path[-1].encode())
-        fields.append((field.path, flat.preamble[start:end]))
-        start = end
-    return tuple(fields)
-
-
-def _first_bytes(batches: Any, flat: FlatSchema, byte_count: int) -> list[bytes]:
+def _first_bytes(rule: Rule, plan: Plan, batches: Any, byte_count: int) -> list[bytes]:
     """Return at least one byte more of each leaf's stream than is shown, where there is one."""
-    streams = [b""] * len(flat.leaves)
-    for batch in joined(batches, flat.leaves, LeafPool(1).each):
+    streams = [b""] * len(plan.leaves)
+    for batch in joined(batches, plan.leaves, Pool(1).each):
         wanted = [number for number, data in enumerate(streams) if len(data) <= byte_count]
         for number in wanted:
-            streams[number] += _batch_bytes(batch, flat.leaves[number], byte_count + 1 - len(streams[number]))
+            streams[number] += _batch_bytes(rule, batch, plan.leaves[number], byte_count + 1 - len(streams[number]))
         if not wanted:
             break
     return streams
 
 
-def _batch_bytes(batch: Any, leaf: Leaf, byte_count: int) -> bytes:
+def _batch_bytes(rule: Rule, batch: Any, leaf: Leaf, byte_count: int) -> bytes:
     data = b""
     # A row is a byte at least, so no more rows are needed than bytes.
     rows = batch.column(leaf.indices[0])
     column = describe_leaf(rows.slice(0, byte_count), leaf.indices, leaf.path)
-    for part in encode(column):
+    for part in rule.stream(column):
         data += bytes(part[: byte_count - len(data)])
         if len(data) >= byte_count:
             break

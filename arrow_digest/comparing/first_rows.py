@@ -20,14 +20,17 @@ from _arrow_io.source import Source
 from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe_leaf, struct_validity
 from arrow_digest.arrays.nodes import Column
-from arrow_digest.arrays.schema import Leaf, Struct, flatten, logical_type
+from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.leaf_values import Cells, first_difference
 from arrow_digest.comparing.shown_values import StructValue, joined_text, json_value, python_value, struct_value, text
 from arrow_digest.comparing.telling_apart import NO_ROW, Place, cut, tell_apart
 from arrow_digest.errors import naming
 from arrow_digest.reading.sources import open_source, read_records
 from arrow_digest.rules.arrow0.encode import row_validity
-from arrow_digest.rules.arrow0.leaves import LeafPool
+from arrow_digest.rules.arrow0.types import logical_type
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.rule import Leaf
+from arrow_digest.workers import Pool
 
 __all__ = ["NO_ROW", "Cell", "StructPair", "first_differences"]
 
@@ -228,7 +231,7 @@ class _Side:
             else struct.indices
             for struct in self._structs
         }
-        self._batches = joined(opened.batches, flatten(opened.schema).leaves, LeafPool(self._threads).each)
+        self._batches = joined(opened.batches, chosen_rule().plan(opened.schema).leaves, Pool(self._threads).each)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -239,11 +242,11 @@ class _Side:
             file: InputFile = self._stack.enter_context(open_path(self._source, int96_unit=self._int96_unit))
             if self._projects and is_parquet(file):
                 opened = read_records(file, threads=self._threads, leaves=tuple(self._wanted))
-                return opened, dict(zip(self._wanted, flatten(opened.schema).leaves, strict=True))
+                return opened, dict(zip(self._wanted, chosen_rule().plan(opened.schema).leaves, strict=True))
             opened = read_records(file, threads=self._threads)
         else:
             opened = self._stack.enter_context(open_source(self._source, threads=self._threads))
-        leaves = flatten(opened.schema).leaves
+        leaves = chosen_rule().plan(opened.schema).leaves
         return opened, {number: leaves[number] for number in self._wanted}
 
     def available(self) -> int:

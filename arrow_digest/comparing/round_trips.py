@@ -22,14 +22,16 @@ from _arrow_io.opening import InputFile
 from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe_leaf
 from arrow_digest.arrays.nodes import Column, Kind, Node
-from arrow_digest.arrays.schema import Leaf, encode_type, flatten, logical_type
 from arrow_digest.comparing.conversion import NoEqualValueError, convert, nesting
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.reading.sources import read_records
 from arrow_digest.rules.arrow0.encode import encode
-from arrow_digest.rules.arrow0.leaves import LeafDigest, LeafPool
-from arrow_digest.rules.records import ColumnDigest, combine
+from arrow_digest.rules.arrow0.leaves import LeafDigest, update_each
+from arrow_digest.rules.arrow0.types import encode_type, logical_type
+from arrow_digest.rules.chosen import chosen_rule, rule_of
+from arrow_digest.rules.rule import ColumnDigest, Leaf
+from arrow_digest.workers import Pool
 
 __all__ = ["is_earlier_type", "retyped_leaves", "was_only_retyped"]
 
@@ -96,10 +98,10 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
     numbers = sorted(wanted)
     projects = is_parquet(file)
     source = read_records(file, leaves=tuple(numbers) if projects else None)
-    leaves = flatten(source.schema).leaves
+    leaves = chosen_rule(function).plan(source.schema).leaves
     chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
     groups = [group for n in numbers for group in _groups(n, chosen[n], wanted[n], function)]
-    pool = LeafPool(1)
+    pool = Pool(1)
     for batch in joined(source.batches, leaves, pool.each):
         columns: dict[int, Column] = {}
         for group in groups:
@@ -121,12 +123,12 @@ class _Group:
         self.digests = {t: LeafDigest(encode_type(t), digest_function(function), alone=len(types) == 1) for t in types}
         self._change = partial(convert, found=nesting(logical_type(leaf.data_type))[1], wanted=nesting(types[0])[1])
 
-    def update(self, column: Column, pool: LeafPool) -> None:
+    def update(self, column: Column, pool: Pool) -> None:
         """Feed some rows."""
         try:
             for part in encode(column, self._change):
                 node = Node(Kind.FIXED, len(part), part, width=1, values=np.ascontiguousarray(part))
-                pool.update(list(self.digests.values()), [Column(node)] * len(self.digests))
+                update_each(list(self.digests.values()), [Column(node)] * len(self.digests), pool)
         except NoEqualValueError:
             self.digests.clear()
 
@@ -158,7 +160,7 @@ def was_only_retyped(
     if not is_parquet(file):
         return {}
     wanted = {n: types for n, column in enumerate(columns) if (types := _earlier_types(column.data_type))}
-    found = _way_back(file, columns, expected, [wanted])
+    found = _way_back(file, columns, expected, [wanted], row_count)
     zoned = [n for n, column in enumerate(columns) if pt.is_timestamp(nesting(column.data_type)[1])]
     if found or not zoned or len(zoned) * row_count > _MOST_ZONED_VALUES:
         return found
@@ -166,7 +168,7 @@ def was_only_retyped(
     for zone in _zones():
         in_zone = {n: _in_zone(columns[n].data_type, zone) for n in zoned}
         ways.append({**wanted, **in_zone})
-    return _way_back(file, columns, expected, ways)
+    return _way_back(file, columns, expected, ways, row_count)
 
 
 def _in_zone(found: Any, zone: str) -> list[Any]:
@@ -186,17 +188,19 @@ def _way_back(
     columns: tuple[ColumnDigest, ...],
     expected: Multihash,
     choices: Sequence[Mapping[int, Sequence[Any]]],
+    row_count: int,
 ) -> dict[int, Any]:
     wanted = {n: list(dict.fromkeys(t for types in choices for t in types.get(n, ()))) for n in choices[0]}
     digests = retyped_leaves(file, wanted, expected.function.name)
     if not digests:
         return {}
     file.seek(0)
-    flat = flatten(read_records(file).schema)
+    rule = rule_of(expected)
+    plan = rule.plan(read_records(file).schema)
     most = max(_MOST_WAYS // len(choices), 64)
     for types in choices:
         for ways in islice(_ways(digests, types, columns), most):
-            if combine(flat, [digest for _, digest in ways], expected.function) == expected.digest:
+            if rule.combine(plan, [digest for _, digest in ways], row_count) == expected.digest:
                 return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}
     return {}
 

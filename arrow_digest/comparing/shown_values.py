@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow.types as pt
 
 from arrow_digest.arrays.describe import describe_leaf, struct_validity
-from arrow_digest.arrays.schema import logical_type, unwrap
+from arrow_digest.arrays.types import unwrap
 from arrow_digest.comparing.conversion import integers, nesting
 from arrow_digest.comparing.leaf_values import Cells, block, only_value
 from arrow_digest.comparing.spelling import UNIT_DIGITS, iso_date, iso_time, iso_timestamp
 from arrow_digest.rules.arrow0.portable import Level, value_bytes
+from arrow_digest.rules.arrow0.types import logical_type
 
 __all__ = ["StructValue", "joined_text", "json_value", "python_value", "struct_value", "text"]
 

@@ -16,7 +16,7 @@ from _arrow_io.formats import count_rows
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
 from _arrow_io.remote import path_text
-from arrow_digest.comparing.column_changes import ColumnChange, ambiguous, column_changes, describe_changes
+from arrow_digest.comparing.column_changes import ColumnChange, column_changes, describe_changes
 from arrow_digest.comparing.round_trips import is_earlier_type, retyped_leaves, was_only_retyped
 from arrow_digest.errors import (
     ArrowDigestError,
@@ -33,9 +33,11 @@ from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.reading.soundness import is_about_the_content
 from arrow_digest.reading.sources import read_producer
-from arrow_digest.rules.arrow0.leaves import thread_count
-from arrow_digest.rules.records import ColumnDigest, digest_source
+from arrow_digest.rules.chosen import rule_of
+from arrow_digest.rules.records import digest_source
+from arrow_digest.rules.rule import ColumnDigest
 from arrow_digest.typing import RecordExporter, RecordSource
+from arrow_digest.workers import thread_count
 
 __all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
 
@@ -263,7 +265,7 @@ def _verify_producer(source: RecordExporter, expected: FileFacts, threads: int) 
     name = type(source).__name__
     assert expected.logical is not None
     try:
-        digest = digest_source(read_producer(source), function=expected.logical.function.name, threads=threads)
+        digest = digest_source(read_producer(source), rule_of(expected.logical), threads=threads)
     except (UnreadableError, UnsupportedTypeError, InvalidArrayError) as error:
         return failed(name, expected, error)
     found = FileFacts(None, digest.multihash(), digest.row_count, None, digest.columns())
@@ -418,7 +420,8 @@ def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: 
             what = "the recorded columns are others, so the record contradicts itself"
         reason = f"the logical hash is equal, but {what}: {describe_changes(nulls)}"
         return Verification(name, Status.DIFFERENT, expected, found, reason, nulls)
-    weak = tuple(ambiguous(expected.columns, columns))
+    assert expected.logical is not None
+    weak = rule_of(expected.logical).hides(expected.columns, columns)
     other_bytes = expected.physical is not None or expected.byte_length not in (None, found.byte_length)
     reason = "the same records in other bytes" if other_bytes else "the same records (bytes were not compared)"
     if weak:

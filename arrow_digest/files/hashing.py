@@ -20,9 +20,8 @@ from arrow_digest.files.rereading import read_twice
 from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
-from arrow_digest.rules.arrow0.leaves import thread_count
 from arrow_digest.rules.records import RecordDigest
-from arrow_digest.workers import run_each, started
+from arrow_digest.workers import run_each, started, thread_count
 
 __all__ = [
     "FileFailure",

@@ -16,14 +16,14 @@ from _arrow_io.formats import is_parquet
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.parquet import leaf_sizes, read_footer
-from arrow_digest.arrays.schema import FlatSchema, flatten
 from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.files.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.files.rereading import merge_marks, read_marked
 from arrow_digest.functions import digest_function
-from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.multihash import Multihash
 from arrow_digest.reading.sources import read_records
-from arrow_digest.rules.records import ColumnDigest, combine
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.rule import ColumnDigest, Plan, Rule
 from arrow_digest.workers import run_each
 
 __all__ = ["hash_shared"]
@@ -69,35 +69,37 @@ def hash_shared(
 
     Arguments and errors are those of `files.hash_file`.
     """
-    chosen = digest_function(function)
+    rule = chosen_rule(function)
     with open_path(path, int96_unit=int96_unit) as file:
         require_two_passes(file)
-        (parts, flat), marks = read_marked(file, _parts)
+        (parts, plan), marks = read_marked(file, partial(_parts, rule))
         tasks = [_Task(path, function, is_physical=True)]
         tasks += [_Task(path, function, threads, validity, int96_unit=int96_unit, leaves=leaves) for leaves in parts]
         physical, *logical = _results(tasks, executor, file, dict(marks), progress)
         columns = _in_order(parts, logical)
-        digest = logical[0].digest if flat is None else combine(flat, [column.digest for column in columns], chosen)
+        digest = logical[0].digest
+        if plan is not None:
+            digest = rule.combine(plan, [column.digest for column in columns], logical[0].length)
         return FileHash(
             path=file.name,
             byte_length=physical.length,
             row_count=logical[0].length,
-            physical=Multihash(chosen.code, physical.digest),
-            logical=Multihash(logical_code(chosen), digest),
+            physical=Multihash(rule.function.code, physical.digest),
+            logical=Multihash(rule.code, digest),
             columns=columns,
         )
 
 
-def _parts(file: InputFile) -> tuple[list[tuple[int, ...] | None], FlatSchema | None]:
-    """Return the leaves of each part, and the schema that their digests combine under; one part where none do."""
+def _parts(rule: Rule, file: InputFile) -> tuple[list[tuple[int, ...] | None], Plan | None]:
+    """Return the leaves of each part, and the plan that their digests combine under; one part where none do."""
     if not is_parquet(file):
         return [None], None
-    flat = flatten(read_records(file).schema)
+    plan = rule.plan(read_records(file).schema)
     with reading(file.name, "Parquet"):
         sizes = leaf_sizes(read_footer(file))
-    if len(sizes) != len(flat.leaves) or not sizes:
+    if len(sizes) != len(plan.leaves) or not sizes:
         return [None], None
-    return list(_balanced(sizes)), flat
+    return list(_balanced(sizes)), plan
 
 
 def _balanced(sizes: Sequence[int]) -> list[tuple[int, ...]]:

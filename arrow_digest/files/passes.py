@@ -13,7 +13,9 @@ from arrow_digest.functions import Hasher
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.reading.sources import read_records
-from arrow_digest.rules.records import ColumnDigest, RecordDigest, digest_source
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.records import RecordDigest, digest_source
+from arrow_digest.rules.rule import ColumnDigest
 
 __all__ = ["FileHash", "Meter", "Progress", "digest_bytes", "digest_records", "require_two_passes"]
 
@@ -87,7 +89,7 @@ def digest_records(
     """Return the record digest of an open file, or, for `leaves` of a Parquet file, that of these leaf columns."""
     source = read_records(file, threads=threads, leaves=leaves)
     followed = replace(source, batches=meter.following(source.batches))
-    digest = digest_source(followed, function=function, threads=threads, validity=validity)
+    digest = digest_source(followed, chosen_rule(function), threads=threads, validity=validity)
     meter.finish_pass()
     return digest
 

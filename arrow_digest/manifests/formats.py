@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
-from arrow_digest.arrays.schema import parse_type
+from arrow_digest.arrays.types import parse_type
 from arrow_digest.comparing.verify import FileFacts, expected_hash
 from arrow_digest.errors import ArrowDigestError, ManifestError
 from arrow_digest.manifests.folder import local_name, recorded_name
 from arrow_digest.public import public
-from arrow_digest.rules.records import ColumnDigest
+from arrow_digest.rules.rule import ColumnDigest
 
 __all__ = [
     "FORMAT",

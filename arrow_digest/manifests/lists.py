@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from arrow_digest import codes
 from arrow_digest.comparing.verify import FileFacts
-from arrow_digest.errors import ManifestError, MultihashError, UnknownFunctionError
-from arrow_digest.functions import DIGEST_FUNCTIONS, digest_function
+from arrow_digest.errors import ManifestError, MultihashError
 from arrow_digest.manifests.folder import local_name
 from arrow_digest.manifests.formats import (
     FORMAT,
@@ -22,7 +22,7 @@ from arrow_digest.manifests.formats import (
     parse_manifest,
     second_entry,
 )
-from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.multihash import Multihash
 
 __all__ = ["hash_code", "parse_hash", "parse_list"]
 
@@ -86,13 +86,7 @@ def hash_code(function: str) -> int:
     Raises:
         UnknownFunctionError: No such function.
     """
-    if function.startswith("arrow0-"):
-        return logical_code(digest_function(function.removeprefix("arrow0-")))
-    try:
-        return digest_function(function).code
-    except UnknownFunctionError as error:
-        known = (*DIGEST_FUNCTIONS, *(f"arrow0-{name}" for name in DIGEST_FUNCTIONS))
-        raise UnknownFunctionError(function, known, error.suggestion) from None
+    return codes.hash_code(function).code
 
 
 def _decoded(content: bytes, name: str) -> str:

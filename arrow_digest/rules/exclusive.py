@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from arrow_digest.errors import DigestStateError
 
@@ -73,10 +73,6 @@ class ExclusiveDigest:
         if self._spoiled:
             message = "an earlier update failed half-way, so this digest holds a part of the data"
             raise DigestStateError("half_way", message)
-
-    def _attributes_of_copy(self) -> dict[str, Any]:
-        """Return the attributes of a copy, which no call is at work on."""
-        return {**self.__dict__, "_feeding_call": None, "_reading_calls": 0}
 
     def __reduce__(self) -> NoReturn:
         """Refuse: the state of a hasher cannot go to another process."""

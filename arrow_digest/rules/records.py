@@ -1,11 +1,8 @@
-"""arrow0: the logical hash of one array, of record batches as they come, and of a whole table or file.
-
-Implements "Record batches" of the arrow0 specification.
-"""
+"""The logical hash of one array, of record batches as they come, and of a whole table or file, under any rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,26 +14,20 @@ from _arrow_io.source import Source
 from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe, describe_leaf
 from arrow_digest.arrays.nodes import Column
-from arrow_digest.arrays.schema import (
-    FlatSchema,
-    Struct,
-    encode_type,
-    flatten,
-    logical_type,
-    nullability,
-    structs,
-    unwrap,
-)
-from arrow_digest.errors import SchemaMismatchError, UnsupportedTypeError
-from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
-from arrow_digest.multihash import Multihash, logical_code
+from arrow_digest.arrays.schema import Struct
+from arrow_digest.arrays.types import unwrap
+from arrow_digest.errors import SchemaMismatchError
+from arrow_digest.functions import DEFAULT_FUNCTION
+from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source, read_producer
-from arrow_digest.rules.arrow0.leaves import LeafDigest, LeafPool, thread_count
+from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.exclusive import ExclusiveDigest
+from arrow_digest.rules.rule import ColumnDigest, Leaves, Plan, Rule, require_same
 from arrow_digest.typing import ArrayExporter, ArrowSchemaExportable, RecordExporter, RecordSource
+from arrow_digest.workers import Pool, thread_count
 
-__all__ = ["ArrayDigest", "ColumnDigest", "RecordDigest", "logical_hash"]
+__all__ = ["ArrayDigest", "RecordDigest", "digest_source", "logical_hash"]
 
 
 @public
@@ -70,25 +61,39 @@ def logical_hash(
     >>> str(logical_hash(pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["a", "b", "c"]})))
     'f9680c001205684f7bfdcaf4ff7d1f9bf0fd766c98d8ded335e933fb4eec245054f3206b61a'
     """
-    count = thread_count(threads)
+    rule, count = chosen_rule(function), thread_count(threads)
     with open_source(data, threads=count, int96_unit=int96_unit) as source:
-        return digest_source(source, function=function, threads=count).multihash()
+        return digest_source(source, rule, threads=count).multihash()
 
 
-def digest_source(source: Source, *, function: str, threads: int, validity: bool = False) -> RecordDigest:
+def digest_source(source: Source, rule: Rule, *, threads: int, validity: bool = False) -> RecordDigest:
     """Return a digest that was fed all of a source."""
-    digest = RecordDigest(source.schema, function=function, threads=threads, validity=validity)
+    digest = RecordDigest._of(_started(rule, rule.plan(source.schema), threads=threads, validity=validity))
     digest._feed(source.batches)
     return digest
 
 
-def combine(flat: FlatSchema, leaf_digests: Sequence[bytes], function: DigestFunction) -> bytes:
-    """Return the digest of records from those of their leaf columns, depth first."""
-    combined = function.new()
-    combined.update(flat.preamble)
-    for digest in leaf_digests:
-        combined.update(digest)
-    return combined.digest()
+@dataclass
+class _State:
+    """What a digest in progress is made of: a rule, what it hashes, and the digests of the leaves.
+
+    Attributes:
+        rule: The rule.
+        plan: What is hashed.
+        leaves: The digests of the plan's leaves.
+        pool: The threads that work on them.
+        row_count: How many rows were fed.
+    """
+
+    rule: Rule
+    plan: Plan
+    leaves: Leaves
+    pool: Pool
+    row_count: int = 0
+
+    def copy(self) -> _State:
+        """Return an independent state that says the same. Threads are shared, since they remember nothing."""
+        return _State(self.rule, self.plan, self.leaves.copy(), self.pool, self.row_count)
 
 
 @public
@@ -113,25 +118,25 @@ class ArrayDigest(ExclusiveDigest):
     """
 
     def __init__(self, data_type: ArrowSchemaExportable, *, function: str = DEFAULT_FUNCTION) -> None:
-        super().__init__()
-        self._function = digest_function(function)
+        rule = chosen_rule(function)
         # Only foreign types go through the C interface, which ends texts at a NUL.
-        self._type = data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type
-        if pa.types.is_struct(unwrap(self._type)):
-            reason = "a struct has no digest of its own; RecordDigest takes records"
-            raise UnsupportedTypeError((), self._type, "records", reason, "struct")
-        self._encoded_type = encode_type(self._type)
-        self._leaf = LeafDigest(self._encoded_type, self._function, alone=True)
+        plan = rule.plan_array(data_type if isinstance(data_type, pa.DataType) else pa.field(data_type).type)
+        pool = Pool(1)
+        self._begin(_State(rule, plan, rule.start(plan, pool), pool))
+
+    def _begin(self, state: _State) -> None:
+        super().__init__()
+        self._state = state
 
     @property
     def name(self) -> str:
         """The name of the hash, such as `arrow0-sha3-256`."""
-        return f"arrow0-{self._function.name}"
+        return self._state.rule.name
 
     @property
     def digest_size(self) -> int:
         """Digest length in bytes."""
-        return self._function.digest_size
+        return self._state.rule.function.digest_size
 
     def update(self, array: ArrayExporter) -> None:
         """Feed an array's values.
@@ -148,14 +153,19 @@ class ArrayDigest(ExclusiveDigest):
         """
         with self._feeding():
             data_type, chunks = _array_chunks(array)
-            found = None if pa.types.is_struct(unwrap(data_type)) else encode_type(data_type)
-            if found != self._encoded_type:
-                raise SchemaMismatchError((), str(logical_type(self._type)), str(logical_type(data_type)))
+            self._require_type(data_type)
             columns = [Column(describe(chunk)) for chunk in chunks]
             self._spoiled = True
             for column in columns:
-                self._leaf.update(column)
+                self._state.leaves.update([column])
             self._spoiled = False
+
+    def _require_type(self, data_type: pa.DataType) -> None:
+        rule, expected = self._state.rule, self._state.plan.leaves[0]
+        is_struct = pa.types.is_struct(unwrap(data_type))
+        if is_struct or rule.plan_array(data_type).leaves[0].encoded_type != expected.encoded_type:
+            logical = (str(rule.logical_type(data_type)) for data_type in (expected.data_type, data_type))
+            raise SchemaMismatchError((), *logical)
 
     def digest(self) -> bytes:
         """Return the digest of everything fed so far.
@@ -164,7 +174,7 @@ class ArrayDigest(ExclusiveDigest):
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
         with self._reading():
-            return self._leaf.digest()
+            return self._state.leaves.digests()[0]
 
     def hexdigest(self) -> str:
         """Return `digest()` as lower-case hex.
@@ -181,44 +191,9 @@ class ArrayDigest(ExclusiveDigest):
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
         with self._reading():
-            other = object.__new__(ArrayDigest)
-            other.__dict__.update(self._attributes_of_copy())
-            other._leaf = self._leaf.copy()
+            other = ArrayDigest.__new__(ArrayDigest)
+            other._begin(self._state.copy())
             return other
-
-
-@public
-@dataclass(frozen=True)
-class ColumnDigest:
-    """What one leaf column adds to a record digest.
-
-    Attributes:
-        path: Field names from the top-level column down.
-        data_type: The leaf's logical type, a `pyarrow.DataType`.
-        null_count: Number of null rows; nulls of the structs above count.
-        digest: The digest of type and values.
-        validity_digest: The digest of one byte a row, 1 where there is a value and 0 where there is none; None
-            unless it was asked for. It tells apart what arrow0 cannot, for every leaf that is no list.
-        nullable: True if the schema allows null rows, in the leaf or in a struct above it.
-        nullable_items: True for a list whose items, at any depth, may be null.
-        nullable_structs: True if a struct above the leaf may be null. For arrow0, and in the validity digest, a null
-            struct is one whose fields are all null.
-
-    >>> digest = RecordDigest(pa.schema([("a", pa.int32())]))
-    >>> digest.update(pa.table({"a": pa.array([1, None], pa.int32())}))
-    >>> (column,) = digest.columns()
-    >>> column.path, column.null_count, column.nullable
-    (('a',), 1, True)
-    """
-
-    path: tuple[str, ...]
-    data_type: Any
-    null_count: int
-    digest: bytes
-    validity_digest: bytes | None = None
-    nullable: bool = True
-    nullable_items: bool = False
-    nullable_structs: bool = False
 
 
 @public
@@ -254,38 +229,39 @@ class RecordDigest(ExclusiveDigest):
         threads: int | None = None,
         validity: bool = False,
     ) -> None:
-        super().__init__()
-        self._function = digest_function(function)
+        rule = chosen_rule(function)
         # Only foreign schemas go through the C interface, which ends names at a NUL.
         if hasattr(schema, "__arrow_c_stream__") or hasattr(schema, "__arrow_c_array__"):
             raise TypeError(
                 f"expected a schema, found records ({type(schema).__name__}): give their schema, then update"
             )
-        self._schema = schema if isinstance(schema, pa.Schema) else pa.schema(schema)
-        self._flat = flatten(self._schema)
-        self._pool = LeafPool(thread_count(threads))
-        count = len(self._flat.leaves)
-        spare = max(self._pool.threads // max(count, 1), 1)
-        self._leaves = [
-            LeafDigest(leaf.encoded_type, self._function, threads=spare, validity=validity, alone=count == 1)
-            for leaf in self._flat.leaves
-        ]
-        self._row_count = 0
+        plan = rule.plan(schema if isinstance(schema, pa.Schema) else pa.schema(schema))
+        self._begin(_started(rule, plan, threads=thread_count(threads), validity=validity))
+
+    @classmethod
+    def _of(cls, state: _State) -> RecordDigest:
+        digest = cls.__new__(cls)
+        digest._begin(state)
+        return digest
+
+    def _begin(self, state: _State) -> None:
+        super().__init__()
+        self._state = state
 
     @property
     def name(self) -> str:
         """The name of the hash, such as `arrow0-sha3-256`."""
-        return f"arrow0-{self._function.name}"
+        return self._state.rule.name
 
     @property
     def digest_size(self) -> int:
         """Digest length in bytes."""
-        return self._function.digest_size
+        return self._state.rule.function.digest_size
 
     @property
     def row_count(self) -> int:
         """Number of rows fed so far."""
-        return self._row_count
+        return self._state.row_count
 
     def update(self, data: RecordExporter) -> None:
         """Feed records.
@@ -314,7 +290,8 @@ class RecordDigest(ExclusiveDigest):
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
         with self._reading():
-            return combine(self._flat, [leaf.digest() for leaf in self._leaves], self._function)
+            state = self._state
+            return state.rule.combine(state.plan, state.leaves.digests(), state.row_count)
 
     def hexdigest(self) -> str:
         """Return `digest()` as lower-case hex.
@@ -330,7 +307,7 @@ class RecordDigest(ExclusiveDigest):
         Raises:
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
-        return Multihash(logical_code(self._function), self.digest())
+        return Multihash(self._state.rule.code, self.digest())
 
     def columns(self) -> tuple[ColumnDigest, ...]:
         """Return each leaf column's path, type, null count and digest, depth first.
@@ -341,21 +318,11 @@ class RecordDigest(ExclusiveDigest):
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
         with self._reading():
-            return tuple(
-                ColumnDigest(
-                    leaf.path,
-                    logical_type(leaf.data_type),
-                    digest.null_count,
-                    digest.digest(),
-                    digest.validity_digest(),
-                    *nullability(self._schema, leaf.indices),
-                )
-                for leaf, digest in zip(self._flat.leaves, self._leaves, strict=True)
-            )
+            return self._state.leaves.columns()
 
     def structs(self) -> tuple[Struct, ...]:
         """Return the structs of the records, which have no digest of their own, depth first."""
-        return structs(self._flat)
+        return self._state.plan.structs
 
     def copy(self) -> RecordDigest:
         """Return an independent digest in the same state.
@@ -364,25 +331,29 @@ class RecordDigest(ExclusiveDigest):
             DigestStateError: An update failed half-way, or is at work in another thread.
         """
         with self._reading():
-            other = object.__new__(RecordDigest)
-            other.__dict__.update(self._attributes_of_copy())
-            other._leaves = [leaf.copy() for leaf in self._leaves]
-            return other
+            return RecordDigest._of(self._state.copy())
 
-    def _require_schema(self, schema: Any) -> None:
-        self._flat.require_same(flatten(schema))
+    def _require_schema(self, schema: pa.Schema) -> None:
+        rule, plan = self._state.rule, self._state.plan
+        require_same(rule, plan, rule.plan(schema))
 
     def _feed(self, batches: Iterable[Any]) -> None:
         """Feed batches of one source, whose schema is the digest's."""
-        leaves = self._flat.leaves
-        for batch in joined(batches, leaves, self._pool.each):
+        state = self._state
+        leaves = state.plan.leaves
+        for batch in joined(batches, leaves, state.pool.each):
             # All of a batch is checked before any of it is fed.
             columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.
             self._spoiled = True
-            self._pool.update(self._leaves, columns)
-            self._row_count += batch.num_rows
+            state.leaves.update(columns)
+            state.row_count += batch.num_rows
         self._spoiled = False
+
+
+def _started(rule: Rule, plan: Plan, *, threads: int, validity: bool) -> _State:
+    pool = Pool(threads)
+    return _State(rule, plan, rule.start(plan, pool, validity=validity), pool)
 
 
 def _array_chunks(array: Any) -> tuple[Any, list[Any]]:

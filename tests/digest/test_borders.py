@@ -23,12 +23,11 @@ from arrow_digest import (
     hash_file,
     logical_hash,
 )
-from arrow_digest.arrays.schema import flatten
-from arrow_digest.comparing.column_changes import may_hide_a_difference
 from arrow_digest.comparing.round_trips import is_earlier_type
 from arrow_digest.manifests.folder import escapes
 from arrow_digest.manifests.formats import parse_facts
 from arrow_digest.manifests.lists import parse_hash
+from arrow_digest.rules.chosen import chosen_rule
 from helpers import child
 from helpers.files import feather
 
@@ -180,9 +179,9 @@ def test_a_pool_whose_threads_all_run_starts_others_in_a_forked_process():
     found = child.run(
         """
 import os, signal, threading, warnings
-from arrow_digest.rules.arrow0.leaves import LeafPool
+from arrow_digest.workers import Pool
 warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
-pool = LeafPool(2)
+pool = Pool(2)
 together = threading.Barrier(2)
 pool.each(lambda _: together.wait(), 2)  # both threads are there, so that no call starts another one
 process = os.fork()
@@ -221,7 +220,10 @@ def test_whether_columns_may_hide_a_difference_does_not_depend_on_which_is_first
         "bools": digest_of(pa.array([True, None])),
     }
     may_hide = {
-        (a, b): may_hide_a_difference(columns[a], columns[b]) for a in columns for b in columns if "bools" not in (a, b)
+        (a, b): chosen_rule().may_hide(columns[a], columns[b])
+        for a in columns
+        for b in columns
+        if "bools" not in (a, b)
     }
     assert all(may_hide[a, b] == may_hide[b, a] for a, b in may_hide)
     assert not may_hide["values", "values"]
@@ -230,7 +232,7 @@ def test_whether_columns_may_hide_a_difference_does_not_depend_on_which_is_first
     assert not may_hide["lists", "lists"]
     assert not may_hide["nulls, told", "nulls, told"]
     assert may_hide["nulls, told", "nulls elsewhere, told"]
-    assert not may_hide_a_difference(columns["bools"], columns["bools"])
+    assert not chosen_rule().may_hide(columns["bools"], columns["bools"])
 
 
 def in_structs(depth):
@@ -241,11 +243,11 @@ def in_structs(depth):
 
 
 def test_as_many_structs_as_a_type_may_have_hash_and_no_more():
-    (leaf,) = flatten(in_structs(127)).leaves
+    (leaf,) = chosen_rule().plan(in_structs(127)).leaves
     assert len(leaf.path) == 128  # 127 structs and what is in them
     for depth in (128, 129, 500):
         with pytest.raises(UnsupportedTypeError) as raised:
-            flatten(in_structs(depth))
+            chosen_rule().plan(in_structs(depth))
         assert raised.value.rule == "depth"
 
 

@@ -17,8 +17,8 @@ import arrow_digest as ad
 from arrow_digest.arrays import views as views_module
 from arrow_digest.arrays.describe import describe, describe_leaf
 from arrow_digest.arrays.nodes import Bitmap, Column
-from arrow_digest.arrays.schema import flatten
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.chosen import chosen_rule
 from helpers import child
 from helpers.raw_arrays import raw_array
 from helpers.strategies import arrays, leaf_types, tables
@@ -54,7 +54,7 @@ def as_column(data):
 
 
 def leaf_columns(table):
-    for leaf in flatten(table.schema).leaves:
+    for leaf in chosen_rule().plan(table.schema).leaves:
         for chunk in table.column(leaf.indices[0]).chunks:
             yield describe_leaf(chunk, leaf.indices, leaf.path)
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import arrow_digest as ad
-from arrow_digest.arrays.schema import unwrap
+from arrow_digest.arrays.types import unwrap
 from helpers.strategies import tables
 
 H = ad.logical_hash

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arrow_digest as ad
-from arrow_digest.arrays.schema import encode_type
 from arrow_digest.rules.arrow0 import leaves as columns_module
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.arrow0.types import encode_type
 from helpers import spec_model
 from helpers.strategies import arrays, leaf_types, plain, reserved_types, same_records, tables
 

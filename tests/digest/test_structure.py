@@ -15,7 +15,7 @@ import pytest
 import arrow_digest as ad
 from arrow_digest.arrays import batches as chunks
 from arrow_digest.arrays import joinable
-from arrow_digest.arrays.schema import encode_type
+from arrow_digest.rules.arrow0.types import encode_type
 from helpers import child, ipc_bytes
 from helpers.ipc_bytes import Stream
 from helpers.layouts import recast

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.rules import records as arrow0
+from arrow_digest.rules.arrow0.rule import Arrow0
 from helpers import child
 
 SCHEMA = pa.schema([("a", pa.int64()), ("s", pa.string())])
@@ -114,17 +114,17 @@ def test_reading_refuses_updates_and_no_other_reading(monkeypatch):
     digest = ad.RecordDigest(SCHEMA)
     digest.update(BATCH)
     expected = digest.hexdigest()
-    combine = arrow0.combine
+    combine = Arrow0.combine
 
     def slow(*args):
         gate.pass_through()
         return combine(*args)
 
     with ThreadPoolExecutor(1) as other:
-        monkeypatch.setattr(arrow0, "combine", slow)
+        monkeypatch.setattr(Arrow0, "combine", slow)
         first = other.submit(digest.hexdigest)
         assert gate.entered.wait(30)
-        monkeypatch.setattr(arrow0, "combine", combine)
+        monkeypatch.setattr(Arrow0, "combine", combine)
         with pytest.raises(ad.DigestStateError) as caught:
             digest.update(BATCH)
         assert caught.value.rule == "concurrent"

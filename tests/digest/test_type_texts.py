@@ -6,7 +6,10 @@ import pyarrow as pa
 import pytest
 
 from arrow_digest import SchemaMismatchError
-from arrow_digest.arrays.schema import MAX_NESTING, flatten, nullability, parse_type
+from arrow_digest.arrays.schema import nullability
+from arrow_digest.arrays.types import MAX_NESTING, parse_type
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.rules.rule import require_same
 
 PLAIN = [
     *(pa.null(), pa.bool_(), pa.string(), pa.binary(), pa.float16(), pa.float32(), pa.float64()),
@@ -98,6 +101,7 @@ def listed(data_type, nullable):
 
 
 INT = pa.int8()
+RULE = chosen_rule()
 
 NULLABLE = [
     leaf(field(INT, False), False),
@@ -122,15 +126,15 @@ NULLABLE = [
 @pytest.mark.parametrize(("column", "rows", "items", "structs"), NULLABLE)
 def test_what_of_a_leaf_may_be_null(column, rows, items, structs):
     schema = pa.schema([column])
-    (found,) = flatten(schema).leaves
+    (found,) = RULE.plan(schema).leaves
     assert nullability(schema, found.indices) == (rows, items, structs)
 
 
 def test_the_first_field_in_which_two_schemas_part_is_named():
     a, b, other = pa.field("a", pa.int8()), pa.field("b", pa.int8()), pa.field("b", pa.int16())
-    one, both, retyped = (flatten(pa.schema(fields)) for fields in ([a], [a, b], [a, other]))
-    none = flatten(pa.schema([]))
-    both.require_same(flatten(pa.schema([a, b])))
+    one, both, retyped = (RULE.plan(pa.schema(fields)) for fields in ([a], [a, b], [a, other]))
+    none = RULE.plan(pa.schema([]))
+    require_same(RULE, both, RULE.plan(pa.schema([a, b])))
     for expected, found, path in [
         (one, both, ("b",)),
         (both, one, ("b",)),
@@ -139,5 +143,5 @@ def test_the_first_field_in_which_two_schemas_part_is_named():
         (one, none, ("a",)),
     ]:
         with pytest.raises(SchemaMismatchError) as raised:
-            expected.require_same(found)
+            require_same(RULE, expected, found)
         assert raised.value.path == path

@@ -21,7 +21,7 @@ import pytest
 
 import arrow_digest as ad
 import kiln_arrow
-from arrow_digest.arrays.schema import encode_type
+from arrow_digest.rules.arrow0.types import encode_type
 from digest import test_golden_data as golden_data
 from helpers import files, ipc_bytes, kiln_model, spec_model
 from kiln import test_second_opinion as second_opinion

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from _arrow_io.threads import submit
 from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.schema import nullability
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.native.choice import kernels
 from arrow_digest.rules.arrow0.encode import encode, native, row_validity
+from arrow_digest.rules.arrow0.types import logical_type
+from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan
+from arrow_digest.workers import Pool, even_shares
 
-_T = TypeVar("_T")
-
-__all__ = ["LeafDigest", "LeafPool", "thread_count"]
+__all__ = ["Arrow0Leaves", "LeafDigest", "update_each"]
 
 # Below this many encoded bytes, or rows, a batch is done before another thread has woken up.
 _PARALLEL_BYTES = 1 << 18
 _PARALLEL_ROWS = 2048
 # Two SIMD lanes cost about what one costs, so a thread gets two columns at least where there are lanes.
 _COLUMNS_PER_THREAD = 2
-
-
-def thread_count(threads: int | None) -> int:
-    """Return how many threads to use: `threads`, or every core this process may run on.
-
-    Raises:
-        ValueError: `threads` is no positive whole number.
-    """
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ValueError(f"threads: expected a positive whole number or None, found {threads!r}")
-    return threads
 
 
 class LeafDigest:
@@ -76,7 +62,7 @@ class LeafDigest:
 
     def update(self, column: Column) -> None:
         """Feed the rows of a checked column."""
-        LeafPool(1).update([self], [column])
+        update_each([self], [column], Pool(1))
 
     def digest(self) -> bytes:
         """Return the digest of type and values."""
@@ -108,48 +94,64 @@ def _lane_hasher(function: DigestFunction, alone: bool) -> Callable[[], Hasher] 
     return hasher
 
 
-class LeafPool:
-    """Threads that advance leaf digests; started when first needed, and anew in a forked process."""
+class Arrow0Leaves:
+    """The digests of a plan's leaves in progress, which advance together over the same rows.
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self._executor: ThreadPoolExecutor | None = None
-        self._process = 0
+    Args:
+        plan: What is hashed.
+        function: The digest function.
+        pool: The threads that may work on them.
+        validity: True to digest each leaf's row validity too.
+    """
 
-    def update(self, digests: Sequence[LeafDigest], columns: Sequence[Column]) -> None:
-        """Feed every digest its column. All are done on return, also when one of them raises."""
-        if not digests:
-            return
-        feed, shares = (_native if kernels().name == "native" else _portable)(digests, columns, self.threads)
-        if len(shares) == 1:
-            feed(shares[0])
-            return
-        executor = self._started()
-        futures = [submit(executor, feed, share) for share in shares[1:]]
-        try:
-            feed(shares[0])
-        finally:
-            wait(futures)
-        for future in futures:
-            future.result()
+    def __init__(self, plan: Plan, function: DigestFunction, pool: Pool, *, validity: bool = False) -> None:
+        self._plan = plan
+        self._pool = pool
+        count = len(plan.leaves)
+        spare = max(pool.threads // max(count, 1), 1)
+        self._digests = [
+            LeafDigest(leaf.encoded_type, function, threads=spare, validity=validity, alone=count == 1)
+            for leaf in plan.leaves
+        ]
 
-    def each(self, call: Callable[[int], _T], count: int) -> list[_T]:
-        """Return what `call` gives for 0 to `count - 1`, in order, having called it on the threads at hand."""
-        if self.threads == 1 or count < 2:
-            return [call(index) for index in range(count)]
-        executor = self._started()
-        futures = [submit(executor, call, index) for index in range(count)]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
+    def update(self, columns: Sequence[Column]) -> None:
+        """Feed the same rows of every leaf. All leaves are done on return, also when one of them raises."""
+        update_each(self._digests, columns, self._pool)
 
-    def _started(self) -> ThreadPoolExecutor:
-        if self._executor is None or self._process != os.getpid():
-            self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="arrow-digest")
-            self._process = os.getpid()
-        return self._executor
+    def digests(self) -> tuple[bytes, ...]:
+        """Return the digest of every leaf, in the order of the plan."""
+        return tuple(digest.digest() for digest in self._digests)
+
+    def columns(self) -> tuple[ColumnDigest, ...]:
+        """Return what each leaf adds to the hash, in the order of the plan."""
+        return tuple(map(self._column, self._plan.leaves, self._digests))
+
+    def _column(self, leaf: Leaf, digest: LeafDigest) -> ColumnDigest:
+        nulls = nullability(self._plan.schema, leaf.indices)
+        return ColumnDigest(
+            leaf.path,
+            logical_type(leaf.data_type),
+            digest.null_count,
+            digest.digest(),
+            validity_digest=digest.validity_digest(),
+            nullable=nulls.rows,
+            nullable_items=nulls.items,
+            nullable_structs=nulls.structs,
+        )
+
+    def copy(self) -> Arrow0Leaves:
+        """Return independent digests in the same state."""
+        other = Arrow0Leaves.__new__(Arrow0Leaves)
+        other._plan, other._pool = self._plan, self._pool
+        other._digests = [digest.copy() for digest in self._digests]
+        return other
+
+
+def update_each(digests: Sequence[LeafDigest], columns: Sequence[Column], pool: Pool) -> None:
+    """Feed every digest its column. All are done on return, also when one of them raises."""
+    if digests:
+        feed, shares = (_native if kernels().name == "native" else _portable)(digests, columns, pool.threads)
+        pool.share(feed, shares)
 
 
 # What one thread does with its share: the indices of some columns.
@@ -204,15 +206,4 @@ def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: i
     if sum(sizes) < _PARALLEL_BYTES:
         return feed, [everything]
     together = _COLUMNS_PER_THREAD if all(digest.in_lanes for digest in digests) else 1
-    return feed, _even_shares(sizes, min(threads, -(-len(sizes) // together)))
-
-
-def _even_shares(sizes: Sequence[float], count: int) -> _Shares:
-    """Return the indices in `count` shares of about the same size."""
-    shares: list[list[int]] = [[] for _ in range(count)]
-    totals = [0.0] * count
-    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
-        smallest = totals.index(min(totals))
-        shares[smallest].append(index)
-        totals[smallest] += sizes[index]
-    return shares
+    return feed, even_shares(sizes, min(threads, -(-len(sizes) // together)))
