@@ -1,4 +1,4 @@
-# Each target sets up what it needs; a Python and a C compiler are all that has to be there.
+# Each target sets up the environments that it needs. You need a Python and a C compiler.
 PYTHON ?= python3
 VENVS  := .venvs
 NEWEST := $(VENVS)/newest
@@ -13,16 +13,16 @@ PEERS := starfix-compiled starfix-current older
 
 .PHONY: demo test test-all test-newest test-lanes test-oldest test-oldest-native sanitize lint golden smoke bench bench-full pictures fuzz fuzz-commands fuzz-sample test-torch test-lance clean-exits coverage docs clean
 
-# One table in many ways, in an environment that has what users install and nothing else.
+# Hash one table that is written in many ways. The environment has what users install, and nothing else.
 demo: $(VENVS)/demo/ready
 	$(VENVS)/demo/bin/python docs/demo.py
 
-# What a contributor runs: all tests against the installed wheel, with the newest pyarrow and the C library.
+# Run all tests against the installed wheel, with the newest pyarrow and the C library. Contributors run this.
 test: test-newest
 
-# Everything that has to hold before a change lands, two targets at a time: besides the above all tests with the oldest
-# supported pyarrow and without the C library, what touches the C library with the oldest pyarrow and with it, the golden
-# vectors in every number of lanes that this CPU has, and the rest of this list.
+# Run everything that has to hold before a change lands, two targets at a time. test-oldest runs all tests with the oldest
+# supported pyarrow and without the C library. test-oldest-native runs the tests that touch the C library with the oldest
+# pyarrow. test-lanes runs the golden vectors in every number of lanes that this CPU has.
 ALL := lint test-newest test-lanes test-oldest test-oldest-native sanitize golden smoke demo docs fuzz-sample
 test-all:
 	$(MAKE) --no-print-directory $(VENVS)/wheel $(VENVS)/demo/ready
@@ -74,7 +74,7 @@ bench bench-full: $(NEWEST)/ready $(PEERS:%=$(VENVS)/%/ready) $(VENVS)/pictures
 	    $(foreach peer,$(PEERS),--peer $(subst -,_,$(peer))=$(abspath $(VENVS)/$(peer)/bin/python))
 	$(MAKE) pictures
 
-# The pictures and tables, from figures that were measured before.
+# Draw the pictures and tables again, from figures that were measured before.
 pictures: $(NEWEST)/ready $(VENVS)/pictures
 	$(NEWEST)/bin/python benchmarks/render.py
 	$(NEWEST)/bin/python benchmarks/figures.py
@@ -83,7 +83,7 @@ $(VENVS)/pictures: $(NEWEST)/ready pyproject.toml
 	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) .ci/requirements.py bench)
 	touch $@
 
-# The two generations of arrow0's reference share a name; older versions of the other peers show whose hashes last.
+# Versions of starfix with two different hashes share one name. Older versions of the other peers show whose hashes change.
 $(VENVS)/starfix-compiled/ready: REQUIREMENTS := starfix==0.1.3
 $(VENVS)/starfix-current/ready: REQUIREMENTS := starfix
 $(VENVS)/starfix-%/ready:
@@ -103,16 +103,16 @@ fuzz: $(NEWEST)/ready
 fuzz-commands: $(NEWEST)/ready
 	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/python tests/fuzz/fuzz_commands.py $(FUZZ_ARGS)
 
-# A fixed part of that, about a minute on one core.
+# A fixed part of fuzz-commands, about a minute on one core.
 fuzz-sample: $(NEWEST)/ready
 	KILN_TEST_INSTALLED=1 $(NEWEST)/bin/python tests/fuzz/fuzz_commands.py --every 139 --mutations 2000 --workers 1
 
-# torch is large, so it is tested apart from the rest.
+# torch is a large download, so its tests have an environment and a target of their own.
 test-torch: $(VENVS)/wheel
 	bash .ci/venv $(VENVS)/torch $(PYTHON) $$($(PYTHON) .ci/requirements.py torch)
 	KILN_TEST_TORCH=1 $(VENVS)/torch/bin/pytest tests/kiln/test_torch.py tests/kiln/test_arrow_torch.py $(PYTEST_ARGS)
 
-# So is Lance.
+# Lance is a large download too.
 test-lance: $(VENVS)/wheel
 	bash .ci/venv $(VENVS)/lance $(PYTHON) $$($(PYTHON) .ci/requirements.py lance)
 	KILN_TEST_LANCE=1 $(VENVS)/lance/bin/pytest tests/kiln/test_arrow_lance.py $(PYTEST_ARGS)
@@ -121,7 +121,7 @@ test-lance: $(VENVS)/wheel
 clean-exits: $(NEWEST)/ready
 	$(NEWEST)/bin/python benchmarks/clean_exits.py 200
 
-# Branches that only golden vectors reach are not covered by claims.
+# Golden tests are left out, because a branch that only golden vectors reach has no test that claims something about it.
 coverage: $(NEWEST)/ready
 	$(NEWEST)/bin/pytest -p no:arrow_digest -m "not golden" --cov --cov-report=term $(PYTEST_ARGS)
 

@@ -1,4 +1,4 @@
-"""Builds the native kernels. Where that fails the package installs without them, unless they are required.
+"""Builds the native kernels. If that fails, the package is installed without them, unless they are required.
 
 Environment:
     ARROW_DIGEST_REQUIRE_NATIVE: 1 to make a failed build an error.

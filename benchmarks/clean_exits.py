@@ -22,7 +22,7 @@ READER = "import sys, kiln_arrow, pyarrow.dataset as ds; ds.dataset(sys.argv[1])
 def ends_well(path: Path) -> bool:
     try:
         return subprocess.run([sys.executable, "-c", READER, path], check=False, timeout=60).returncode == 0
-    except subprocess.TimeoutExpired:  # it waits for a thread that is no more
+    except subprocess.TimeoutExpired:  # it waits for a thread that has ended
         return False
 
 

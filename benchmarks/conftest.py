@@ -1,4 +1,4 @@
-"""Benchmarks are ratios: each measures its subject and its floor in turn, in one run, and prints what came of it."""
+"""Benchmarks are ratios: each measures its subject and its floor in turn, in one run, and prints both and the ratio."""
 
 from __future__ import annotations
 

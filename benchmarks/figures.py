@@ -29,7 +29,7 @@ RESULTS = ROOT / "docs" / "benchmarks" / "results.json"
 _FIGURE = re.compile(r"<!-- figure: (?P<path>\S+) -->(?P<text>[^<]*)<!-- /figure -->")
 _TABLE = re.compile(r"<!-- table: (?P<name>\S+) -->\n(?P<text>.*?)<!-- /table -->", re.DOTALL)
 _MARKER = re.compile(r"<!-- /?(?:figure|table)\b[^>]*-->")
-# Where a number is no claim in prose: what is substituted, what is declared a fact, code, comments, links' targets.
+# In these places a number is not a claim: figures that are substituted, declared facts, code, comments, link targets.
 _NO_PROSE = re.compile(
     r"<!-- figure:.*?<!-- /figure -->|<!-- table:.*?<!-- /table -->|<!-- fact -->.*?<!-- /fact -->|<!--.*?-->"
     r"|^(?P<fence>```+|~~~+).*?^(?P=fence)|(?P<tick>`+)[^`](?:(?!\n[ \t]*\n).)*?(?P=tick)|\]\([^)\s]*\)",
@@ -106,7 +106,7 @@ def substituted(text: str, results: dict[str, Any]) -> str:
     return text
 
 
-# Markers in code are shown, not meant.
+# Markers inside code are shown to the reader, and are not substituted.
 _NO_MARKERS = re.compile(r"^(```+|~~~+).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 
 

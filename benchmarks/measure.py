@@ -25,7 +25,7 @@ RESULTS = HERE.parent / "docs" / "benchmarks" / "results.json"
 
 
 class Scale(NamedTuple):
-    """How much is measured: never what."""
+    """How much is measured. What is measured does not depend on it."""
 
     grid_rows: int
     headline_rows: int

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 ENOUGH_SECONDS = 0.5
 HERE = Path(__file__).parent
-# What changes the figures, as far as it is installed.
+# The libraries on which the figures depend. Those that are not installed are left out.
 LIBRARIES = ["kiln-arrow", "pyarrow", "numpy", "blake3", "starfix", "pandas", "polars", "duckdb", "safetensors"]
 FEATURES = ["sha_ni", "avx2", "avx512f", "avx512vl", "avx512bw", "sse4_1", "sha3", "sha2", "sha512", "asimd"]
 
@@ -68,7 +68,7 @@ def run_child(python: str, script: str, *arguments: str, env: dict[str, str] | N
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if (
         done.returncode == 1
-    ):  # a mistake of ours: what a peer raises is printed as a line, and what ends it has another status
+    ):  # a fault of this script: an error that a peer raises is printed as a line, and a crash gives another status
         raise RuntimeError(f"{command}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()], done.returncode
 
@@ -76,7 +76,7 @@ def run_child(python: str, script: str, *arguments: str, env: dict[str, str] | N
 def peak_bytes() -> int:
     """Return the most memory that this process ever had resident."""
     status = Path("/proc/self/status")
-    if status.exists():  # what getrusage says includes the parent that it was forked from
+    if status.exists():  # because getrusage counts the memory of the parent process too
         (line,) = [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
         return int(line.split()[1]) * 1024
     import resource

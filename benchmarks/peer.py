@@ -133,7 +133,7 @@ def _outcome(run: Callable[[], Any]) -> dict[str, Any]:
     """Return what it gives; a peer that raises refuses, and says why."""
     try:
         return {"value": run()}
-    except BaseException as error:  # what a peer raises is its own affair; Rust's panics are no Exceptions
+    except BaseException as error:  # a peer may raise anything; a panic in Rust is a BaseException
         if isinstance(error, KeyboardInterrupt):
             raise
         return {"refused": f"{type(error).__name__}: {error}".splitlines()[0][:200]}

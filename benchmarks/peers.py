@@ -20,10 +20,10 @@ PEERS = {
     "duckdb": "here",
     "ipc_bytes": "here",
 }
-# Those whose other digest functions would answer alike.
+# Peers for which one digest function is enough, because the others would give the same answers.
 JUDGED = [name for name in PEERS if name not in ("arrow_digest_sha2", "arrow_digest_blake3")]
 TABLES = ("numbers", "texts", "flat", "mixed")
-# One that hashes value by value in Python is measured on fewer rows; its floor is too.
+# A peer that hashes value by value in Python is measured on fewer rows, and so is its floor.
 FEWER_ROWS = {"starfix_current": 50}
 
 

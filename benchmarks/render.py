@@ -20,7 +20,7 @@ from matplotlib import pyplot as plt
 from figures import RESULTS
 from tables import FUNCTIONS, PEER_LABELS, WAY_LABELS, shown
 
-# Okabe and Ito's colours, told apart by every kind of eye.
+# The colours of Okabe and Ito, which colour-blind readers can tell apart too.
 BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#767676"
 STYLE = {
     "svg.hashsalt": "kiln-arrow",  # the same results make the same file
@@ -35,7 +35,7 @@ STYLE = {
     "figure.dpi": 100,
     "figure.constrained_layout.use": True,
 }
-WIDTH = 8.0  # inches, 800 pixels: as wide as a README is read
+WIDTH = 8.0  # inches, 800 pixels: as wide as GitHub shows a README
 
 
 def _bars(
@@ -124,7 +124,7 @@ def _peers(results: dict[str, Any]) -> Any:
     }
     for axes, (table, title) in zip(all_axes.flat, titles.items(), strict=True):
         ratios = [found[peer]["speed"][table].get("ratio") for peer in names]
-        # Hashing value by value in Python is so much slower that the rest could not be seen beside it.
+        # The peer that hashes value by value in Python is left out: beside it the other bars would be too short to see.
         within = sorted(ratio for ratio in ratios if ratio is not None)[:-2]
         _bars(axes, [PEER_LABELS[peer] for peer in names], ratios, colours, max([*within, 1.2]) * 1.25)
         axes.set_title(title)
@@ -176,11 +176,11 @@ def _growth_time(results: dict[str, Any]) -> Any:
         axes.plot(sizes, [p["subject_s"] for p in points], "o-", color=BLUE, markersize=4, label="logical hash")
         floor = [p["floor_s"] for p in points]
         axes.plot(sizes, floor, "s-", color=ORANGE, markersize=4, label="sha3-256 of as many bytes")
-        if slope is None:  # flat as long as the rows cost more than the chunks, then a cost for each chunk
+        if slope is None:  # few chunks cost less than the rows, so the curve is flat; many chunks cost in proportion
             _slope(axes, sizes[:4], points[0]["subject_s"], 0.0, "expected slope")
             _slope(axes, sizes[-2:], points[-1]["subject_s"] * sizes[-2] / sizes[-1], 1.0, "expected slope")
         else:
-            anchor = -1 if slope else 0  # where fixed costs weigh least
+            anchor = -1 if slope else 0  # the point at which fixed costs matter least
             start = points[anchor]["subject_s"] * (sizes[0] / sizes[anchor]) ** slope
             _slope(axes, sizes, start, slope, "expected slope")
 
@@ -194,11 +194,14 @@ def _growth_memory(results: dict[str, Any]) -> Any:
     def draw(axes: Any, what: str, points: list[dict[str, Any]], slope: float | None) -> None:
         sizes = [p["size"] for p in points]
         data = [p["bytes"] / 1e6 for p in points]
-        # Less than the system tells apart is drawn as that much.
+        # The system measures memory in pages. Less than a page is drawn as one page.
         peak = [max(p["peak_bytes"] / 1e6, 0.1) for p in points]
         axes.plot(sizes, peak, "o-", color=BLUE, markersize=4, label="peak memory of the hash,\non top of the data")
         axes.plot(sizes, data, "s-", color=ORANGE, markersize=4, label="the data")
-        if what in ("columns", "chunks"):  # each has a description, which is nothing as long as they are few
+        if what in (
+            "columns",
+            "chunks",
+        ):  # each column or chunk has a description; few of them take no memory that could be measured
             _slope(axes, sizes[-3:], peak[-1] * sizes[-3] / sizes[-1], 1.0, "expected slope")
         else:
             _slope(axes, sizes, statistics.median(peak), 0.0, "expected slope")

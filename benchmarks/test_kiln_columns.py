@@ -96,7 +96,7 @@ def test_decoding_a_ragged_column_cell_by_cell(forms: int, against_floor: Any) -
     def decode() -> None:
         for directory in kiln_arrow.iter_tensors(column):
             assert directory is not None
-            directory.tensors  # noqa: B018  # the views are made when asked for
+            directory.tensors  # noqa: B018  # views are made only when they are asked for
 
     # 60,000 cells a second.
     against_floor(decode, lambda: spend(count / 60_000), goal=1, rounds=3, clock=time.process_time)

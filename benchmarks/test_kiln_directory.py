@@ -81,7 +81,9 @@ def test_encode_against_a_copy_to_bytes(benchmark, capsys, size, count):
 def test_encode_into_against_a_warm_copy(benchmark, capsys, size, count):
     source, tensors = source_and_tensors(size, count)
     buffer = bytearray(kiln_arrow.encoded_size(tensors))
-    target = np.frombuffer(buffer, np.uint8)[: source.size]  # the same pages: NumPy would take huge ones of its own
+    target = np.frombuffer(buffer, np.uint8)[
+        : source.size
+    ]  # the same memory pages, because NumPy would allocate huge pages
     floor, ours = fastest(lambda: np.copyto(target, source), lambda: kiln_arrow.encode_into(tensors, buffer))
     benchmark.pedantic(kiln_arrow.encode_into, (tensors, buffer), rounds=3)
     facts = {"copy_seconds": floor, "encode_into_seconds": ours, "ratio": floor / ours, "floor": ENCODE_INTO_FLOOR}

@@ -1,4 +1,7 @@
-"""Hypothesis profiles: `ci` is derandomized, so a red run is red for everyone."""
+"""Profiles of Hypothesis, and the check that the tests import the package that they are meant to test.
+
+`ci` draws the same examples on every run, so that a failure is a failure for everybody. `dev` draws new ones.
+"""
 
 import os
 

@@ -23,7 +23,7 @@ PAGES = [ROOT / "docs/spec/arrow0.md", ROOT / "docs/spec/kiln.md", ROOT / "docs/
 TREE_PAGES = [ROOT / "docs/spec/tree0.md", ROOT / "docs/spec/bag0.md"]
 README = ROOT / "golden/README.md"
 
-# Sections that hold no rule that the sections below them, or other ones, do not show.
+# These sections need no example, because other sections show every rule that is in them.
 WITHOUT_RULES = {
     *("arrow0: the logical hash of records", "From a table to a hash", "Value encoding"),
     *("Kiln", "Kiln in Arrow", "What is published and what is not"),
@@ -123,7 +123,7 @@ def test_the_readme_orders_cases_and_flags_that_there_are():
     assert {name for name in beginnings if not any(each.startswith(name) for each in known)} == set()
 
 
-# What no bytes on these pages can show: a device, and cells of more than 2 GiB.
+# No bytes on a page can show these rules: they are about a device, and about cells of more than 2 GiB.
 NOT_SHOWN = {"device", "size"}
 
 

@@ -137,7 +137,7 @@ def test_a_slice_of_fixed_size_lists_over_nulls_keeps_its_place():
         assert H(through_parquet(column(lists))) == H(column(lists))
 
 
-# What must tell.
+# --- What must change the hash ----------------------------------------------------------------------------------------
 
 
 def test_the_order_of_rows_and_of_columns_counts():
@@ -159,7 +159,7 @@ def test_rows_more_or_fewer_are_seen():
     assert len({H(pa.table({"a": pa.array([7] * n, pa.int64())})) for n in range(10)}) == 10
 
 
-# Large ones, in a process of their own.
+# --- Large ones, in a process of their own ----------------------------------------------------------------------------
 
 
 def test_more_than_two_gibibytes_of_text_in_one_column_hash_in_flat_memory():

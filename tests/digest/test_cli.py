@@ -59,7 +59,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-# What is printed
+# --- What is printed --------------------------------------------------------------------------------------------------
 
 
 def test_every_format_is_hashed_to_the_same_line_as_sha256sum_prints_it(folder):
@@ -193,7 +193,7 @@ def test_nothing_of_a_column_name_steers_a_terminal(tmp_path):
     assert result.returncode == 2
 
 
-# Bad files among good ones
+# --- Bad files among good ones ----------------------------------------------------------------------------------------
 
 
 def test_bad_files_are_reported_and_the_rest_is_hashed(folder):
@@ -333,7 +333,7 @@ def test_every_broken_or_encrypted_file_is_refused_in_a_line(path, request):
     assert result.returncode == 2
 
 
-# Standard input and pipes
+# --- Standard input and pipes -----------------------------------------------------------------------------------------
 
 
 def test_standard_input_is_read_as_a_stream(folder):
@@ -396,7 +396,7 @@ def test_a_part_of_a_stream_is_never_hashed(folder):
         assert len(result.stderr.splitlines()) == 1
 
 
-# Where output goes
+# --- Where output goes ------------------------------------------------------------------------------------------------
 
 
 def test_a_reader_that_leaves_early_ends_the_command_without_a_word(folder):
@@ -449,7 +449,7 @@ def on_a_terminal(arguments, *, stdout_too, cwd):
         try:
             while data := os.read(ours, 1 << 16):
                 shown.append(data)
-        except OSError:  # Linux says so when nobody has the other end any more
+        except OSError:  # Linux reports this when the other end is closed
             pass
 
     reader = threading.Thread(target=read)
@@ -488,7 +488,7 @@ def test_nothing_of_a_file_name_steers_a_terminal(tmp_path):
     assert status == 2
 
 
-# Use
+# --- Wrong use --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

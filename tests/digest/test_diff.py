@@ -242,7 +242,7 @@ result = [peak() - before, [[column.path[0], column.row] for column in found.col
     assert grown < 160 << 20
 
 
-# The command
+# --- The command ------------------------------------------------------------------------------------------------------
 
 
 def test_the_command_reports_and_has_a_status(tmp_path):

@@ -16,7 +16,7 @@ def buffers(*parts: bytes | np.ndarray | None) -> list[pa.Buffer | None]:
     return [None if part is None else pa.py_buffer(part) for part in parts]
 
 
-# Text and binary.
+# --- Text and binary --------------------------------------------------------------------------------------------------
 
 
 def test_every_layout_of_text_is_one_type_and_every_layout_of_binary_another():
@@ -60,7 +60,7 @@ def test_an_empty_struct_has_a_name_and_no_leaf():
     assert digest.digest() != H(pa.table({"d": pa.array([{}], pa.struct([]))})).digest
 
 
-# Lists.
+# --- Lists ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_list_is_a_list_whatever_its_layout_and_the_name_of_its_items():
@@ -90,7 +90,7 @@ def test_the_items_of_a_fixed_size_list_are_those_of_its_slice():
     assert H(column(lists)) == H(column(pa.array([[2, 3], [4, 5]])))
 
 
-# Nulls.
+# --- Nulls ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_lies_under_a_null_does_not_matter():
@@ -168,7 +168,7 @@ def test_columns_of_type_null_have_a_rule():
     assert H(through_parquet(column(pa.nulls(3)))) == H(column(pa.nulls(3)))
 
 
-# Dictionaries and runs.
+# --- Dictionaries and runs --------------------------------------------------------------------------------------------
 
 
 def test_a_dictionary_per_batch_hashes_as_the_values():
@@ -221,7 +221,7 @@ def test_an_extension_hashes_as_its_storage():
     assert H(column(nested)) == H(column(pa.array([uuids.storage.to_pylist()])))
 
 
-# Bits.
+# --- Bits -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_bits_of_floats_count():

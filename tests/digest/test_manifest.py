@@ -74,7 +74,7 @@ def entry_of(saved, path):
 ALL = ["all.arrows", "checkpoint.bin", "day=1/part.parquet", "day=2/part.parquet", "map.arrows"]
 
 
-# What is recorded
+# --- What is recorded -------------------------------------------------------------------------------------------------
 
 
 def test_a_manifest_records_every_file_sorted_and_follows_the_published_schema(saved, data, request):
@@ -181,7 +181,7 @@ def test_any_executor_records_and_checks_the_same(pool, saved, data):
         assert set(statuses(Manifest.load(saved), executor=executor).values()) == {Status.IDENTICAL}
 
 
-# What checking says
+# --- What checking says -----------------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_result_is_reported_and_none_ends_the_run(saved, data):
@@ -318,7 +318,7 @@ def test_json_with_a_name_twice_or_nested_without_end_is_refused(saved):
             Manifest.load(saved)
 
 
-# Lists
+# --- Lists ------------------------------------------------------------------------------------------------------------
 
 
 NAMES = ["plain", "two  spaces ", " leading", "*star", "-dash", "#hash", "back\\slash", "new\nline", "car\rriage"]
@@ -433,7 +433,7 @@ def test_paths_of_a_list_may_not_leave_the_root_unless_asked_for(odd, tmp_path_f
     assert result.returncode == 0
 
 
-# The commands
+# --- The commands -----------------------------------------------------------------------------------------------------
 
 
 def test_the_commands_record_and_check(data, tmp_path):

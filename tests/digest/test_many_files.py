@@ -124,7 +124,7 @@ def test_an_executor_that_takes_no_more_leaves_no_file_unreported(paths):
         hash_file(paths[0], executor=Lazy(1))
 
 
-# One file
+# --- One file ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def test_a_file_that_is_not_the_same_for_every_worker_has_no_hash(wide, monkeypa
     assert caught.value.rule == "changed"
 
 
-# A cluster
+# --- A cluster --------------------------------------------------------------------------------------------------------
 
 ON_A_CLUSTER = """
 import json, os, signal, sys, time

@@ -336,7 +336,7 @@ def test_the_golden_bytes_are_read_or_refused_like_their_texts():
             assert (name, raised.value.rule) == (name, case["rule"])
 
 
-# Hashes as values
+# --- Hashes as values -------------------------------------------------------------------------------------------------
 
 TEXT = "f1220" + "ab" * 32
 

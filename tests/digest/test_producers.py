@@ -204,7 +204,7 @@ def test_the_rows_of_a_reader_are_read_as_they_come():
     assert max(alive) - alive[0] < 10 * batch.nbytes
 
 
-# Libraries.
+# --- Libraries --------------------------------------------------------------------------------------------------------
 
 ROWS = {
     "i": [1, None, -3, 4],
@@ -316,7 +316,7 @@ def test_pandas_extension_arrays_hash_as_what_they_hold():
     assert H(frame) == H(expected)
 
 
-# Files.
+# --- Files ------------------------------------------------------------------------------------------------------------
 
 
 def written(folder, table: pa.Table) -> dict[str, str]:

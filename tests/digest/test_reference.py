@@ -139,7 +139,7 @@ COLLISIONS = [
 ]
 
 
-# Where the reference departs from the specification.
+# --- Where the reference departs from the specification ---------------------------------------------------------------
 
 
 def test_departure_the_reference_ors_the_validity_of_struct_and_child():

@@ -48,7 +48,7 @@ def refusal(path, **options):
     return raised.value
 
 
-# The format
+# --- The format -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["", ".parquet", ".arrow", ".feather", ".arrows", ".PARQUET", ".csv"])
@@ -166,7 +166,7 @@ def test_a_schema_of_a_version_to_come_is_refused_as_such(tmp_path):
     assert "version" in found
 
 
-# Cut short, and gone on
+# --- Files that are cut short, or go on after their end ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -250,7 +250,7 @@ def pipe_with(content):
     reading_end, writing_end = os.pipe()
 
     def feed():
-        # Whoever reads may leave early.
+        # A reader may stop before the end.
         with suppress(BrokenPipeError), os.fdopen(writing_end, "wb", buffering=0) as file:
             for start in range(0, len(content), 100):
                 file.write(content[start : start + 100])
@@ -296,7 +296,7 @@ def test_a_physical_hash_of_a_pipe_is_that_of_its_bytes():
             assert physical_hash(f"/dev/fd/{pipe.fileno()}").digest == hashlib.sha3_256(content).digest()
 
 
-# Named pipes
+# --- Named pipes ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ def test_a_named_pipe_is_read_whoever_comes_first(delay, fifo):
     writer.join()
 
 
-# Broken Parquet
+# --- Broken Parquet ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -373,7 +373,7 @@ def test_a_row_count_that_the_pages_do_not_bear_out_is_refused(tmp_path):
     assert rules == {"row_count", "corrupt"}
 
 
-# A file that changes
+# --- A file that changes ----------------------------------------------------------------------------------------------
 
 
 def change_length(path):
@@ -456,7 +456,7 @@ def test_both_hashes_are_of_the_file_that_was_opened(tmp_path):
     assert (found.byte_length, found.row_count, found.path) == (len(content), 100_000, str(path))
 
 
-# Progress
+# --- Progress ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -499,7 +499,7 @@ def test_progress_is_told_in_the_thread_that_called(tmp_path):
     assert threads == {threading.get_ident()}
 
 
-# Opening
+# --- Opening ----------------------------------------------------------------------------------------------------------
 
 
 def test_batches_are_small_once_decoded_however_small_they_are_in_the_file(tmp_path):
@@ -631,7 +631,7 @@ def test_odd_files_of_the_system_are_hashed_or_refused():
         assert raised.value.rule == "io"
 
 
-# File objects
+# --- File objects -----------------------------------------------------------------------------------------------------
 
 
 class Trickle(io.RawIOBase):

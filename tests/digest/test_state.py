@@ -121,7 +121,7 @@ def test_validity_digests_do_not_change_the_hash():
     assert record_digest(BATCH, validity=True).digest() == record_digest(BATCH).digest()
 
 
-# Schemas.
+# --- Schemas ----------------------------------------------------------------------------------------------------------
 
 
 def fields(*pairs):
@@ -246,7 +246,7 @@ def test_an_array_digest_of_a_struct_or_reserved_type_is_refused(data_type):
             ad.ArrayDigest(t)
 
 
-# Failures.
+# --- Failures ---------------------------------------------------------------------------------------------------------
 
 
 def stream_that_fails(batches, error):
@@ -375,7 +375,7 @@ def test_a_digest_in_progress_cannot_be_pickled_or_copied_but_by_its_own_copy(us
             use(digest)
 
 
-# Threads and processes.
+# --- Threads and processes --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("columns", [1, 9])
@@ -471,7 +471,7 @@ result = threading.active_count()
     assert found == 1
 
 
-# Sizes at borders.
+# --- Sizes at borders -------------------------------------------------------------------------------------------------
 
 BORDERS = sorted({0, 1, 7, 8, 9, 63, 64, 65, *(portable._BLOCK_ROWS + i for i in (-1, 0, 1))})
 

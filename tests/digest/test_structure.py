@@ -278,7 +278,7 @@ def test_random_damage_to_a_stream_gives_a_hash_or_a_typed_error(tmp_path):
     assert {"hash", "error"} <= {key for outcome in outcomes for key in outcome}
 
 
-# Tiny chunks are joined by pyarrow before they are encoded.
+# --- Tiny chunks are joined by pyarrow before they are encoded --------------------------------------------------------
 
 
 def long_view(buffer: int, start: int = 0) -> pa.Array:
@@ -355,7 +355,7 @@ def test_an_index_beyond_the_dictionary_that_tiny_chunks_share_is_refused(many_e
         ad.logical_hash(table)
 
 
-# What lies under a null, or beside what anything points at, is nobody's business; nor is what values mean.
+# --- Not looked at: what lies under a null, what nothing points at, and what values mean ------------------------------
 
 
 def buffers(*parts) -> list[pa.Buffer | None]:

@@ -115,7 +115,7 @@ RESERVED = {
 }
 
 
-# Tables with nothing in them.
+# --- Tables with nothing in them --------------------------------------------------------------------------------------
 
 
 def test_no_rows_no_chunks_and_no_row_groups_hash_alike(tmp_path):

@@ -215,7 +215,7 @@ def test_the_expected_hash_says_which_function_is_used(function, path):
     assert verify(path, physical=physical_hash(__file__), logical=logical).status is Status.EQUIVALENT
 
 
-# What cannot be compared
+# --- What cannot be compared ------------------------------------------------------------------------------------------
 
 
 def test_what_is_missing_unreadable_or_unsupported_is_a_result_of_its_own(tmp_path):
@@ -370,7 +370,7 @@ def test_a_pipe_is_read_once_only(tmp_path):
     os.close(reading)
 
 
-# Weak matches
+# --- Weak matches -----------------------------------------------------------------------------------------------------
 
 
 def test_weak_columns_are_those_whose_nulls_were_not_compared(tmp_path):
@@ -468,7 +468,7 @@ def test_null_counts_are_compared_where_they_are_recorded(tmp_path):
     assert result.status is Status.DIFFERENT
 
 
-# Types that change on the way
+# --- Types that change on the way -------------------------------------------------------------------------------------
 
 
 ROUND_TRIPS = {
@@ -545,7 +545,7 @@ def test_recorded_columns_name_those_that_differ(tmp_path, path, facts):
         assert word in str(result)
 
 
-# The command
+# --- The command ------------------------------------------------------------------------------------------------------
 
 
 def command(*arguments, **options):

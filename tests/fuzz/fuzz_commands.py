@@ -41,8 +41,10 @@ from fuzz.cases import Plan, Seed  # noqa: E402
 
 CASES_A_PROCESS = 300
 CPU_SECONDS = 10  # for one command on a file of a kilobyte; time on the processor does not depend on other load
-SECONDS = 120  # in which even a waiting process has to be done
-ADDRESS_SPACE = 6 << 30  # a backstop: what is in use is limited by `command_runs.MOST_BYTES`
+SECONDS = 120  # within which a process has to end even if it only waits
+ADDRESS_SPACE = (
+    6 << 30
+)  # a second limit, in case the first fails: memory in use is limited by `command_runs.MOST_BYTES`
 KEPT = 5  # files of one kind of finding
 
 
@@ -88,7 +90,7 @@ def work(plan: Plan, task: Task, folder: Path, shared: Path, log: int) -> None:
         line = json.dumps([index, step, *runs.step(step)])
         os.write(log, line.encode() + b"\n")
         if command_runs.peak() > command_runs.MOST_BYTES:
-            return  # what one command took would be held against the next
+            return  # else the memory of one command would count for the next
 
 
 class Report:
@@ -170,7 +172,7 @@ def _forked(plan: Plan, task: Task, folder: Path, shared: Path, log: Path) -> in
     process = os.fork()
     if process:
         return process
-    leave = os._exit  # which the commands' own way out replaces
+    leave = os._exit  # because the commands replace it when they end
     status = 99
     try:
         work(plan, task, folder, shared, os.open(log, os.O_WRONLY | os.O_APPEND))
@@ -195,7 +197,7 @@ def _ended(plan: Plan, task: Task, status: int, log: Path, report: Report) -> Ta
     if status and culprit is not None:
         number = os.waitstatus_to_exitcode(status)
         how = signal.Signals(-number).name if number < 0 else f"status {number}"
-        # pyarrow's own reading is no work of the commands.
+        # The time that pyarrow itself takes to read the file does not count for a command.
         report.count(task.steps, *culprit, "ended", "" if culprit[1] == command_runs.ORACLE else f"ended by {how}")
         task.done += 1
     if next(task.places(), None) is not None:

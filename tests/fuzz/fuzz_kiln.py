@@ -50,7 +50,7 @@ class Run:
 
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
         rng = random.Random(seed)
-        if rng.random() < 0.3:  # kinds whose code is soon covered get their share of inputs too
+        if rng.random() < 0.3:  # kinds that soon reach no new code get their share of inputs too
             kind = rng.randrange(len(KINDS))
             data = rng.choice([start for start in self.seeds if start[0] == kind])
         return mutated(data, rng)[:max_size]
@@ -76,7 +76,7 @@ class Run:
     def end(self, status: int) -> None:
         self.print_table()
         sys.stdout.flush()
-        os._exit(status)  # libFuzzer's own way out skips everything too
+        os._exit(status)  # libFuzzer ends the process in the same way
 
     def print_table(self) -> None:
         seconds = time.monotonic() - self.started

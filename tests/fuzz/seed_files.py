@@ -216,7 +216,7 @@ def _manifests(root: Path) -> list[tuple[bytes, tuple[str, ...]]]:
         Manifest.create(sub).dumps().replace("b.arrows", "sub/b.arrows"),
         Manifest.create(root, exclude=[root / "a.parquet", sub / "b.arrows"]).dumps(),
     ]
-    # What other writers may make of the same: other white space, escapes, a subset, members that nobody knows.
+    # Other writers may write the same with other white space, other escapes, fewer members, or unknown members.
     whole = [json.loads(text) for text in texts]
     few = {**whole[0], "files": whole[0]["files"][:1]}
     return [

@@ -41,7 +41,7 @@ def _command(code: str, argument: Any) -> list[str]:
     return [sys.executable, "-c", _PRELUDE + code, json.dumps(paths), json.dumps(argument)]
 
 
-# pyarrow's own allocators reserve address space ahead of need, which a limit on it would count.
+# pyarrow's other allocators reserve address space before they need it, and a limit on address space would count that.
 def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
     return {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", **(more or {})}
 

@@ -21,13 +21,13 @@ else:
     COMMAND = [sys.executable, "-c", "from arrow_digest.cli import main; main()"]
 
 LIMIT_SECONDS = 60
-LIMIT_OF_INTERRUPTED_SECONDS = 600  # only against a test that never ends: no machine is so slow
+LIMIT_OF_INTERRUPTED_SECONDS = 600  # so that a command that never ends fails the test; no machine is this slow
 
 
 def environment(**changes):
     """The environment of a child: this one, the package that these tests import, and `changes`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LC_", "LANG"))}
-    # An installed package is not to be hidden by a source tree that the tests happen to be run from.
+    # Tests of the installed package may be run from the source tree. Python must not import the tree instead then.
     source = {"PYTHONSAFEPATH": "1"} if IS_INSTALLED else {"PYTHONPATH": str(PACKAGE_PARENT)}
     return {**kept, **source, **changes}
 

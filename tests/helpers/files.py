@@ -45,7 +45,7 @@ def ipc_stream(table, *, batch_rows=16, **options):
 def feather(table, *, version=2, **options):
     sink = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # V1 is deprecated, and still what old files are
+        warnings.simplefilter("ignore")  # V1 is deprecated, but old files are still of it
         pyarrow.feather.write_feather(table, sink, version=version, **options)
     return sink.getvalue()
 

@@ -71,7 +71,7 @@ class Hostile:
         raw = data if isinstance(data, bytes) else np.ascontiguousarray(data).tobytes()
         if raw and self._often() and self.rng.random() < 0.2:
             raw = raw[: int(self.rng.integers(len(raw)))]
-        # Memory that ends where the buffer does, so that a sanitizer sees a look beyond.
+        # The memory ends where the buffer ends, so that a sanitizer notices a read beyond it.
         return pa.py_buffer(bytes(raw))
 
     def _validity(self, slots: int) -> tuple[np.ndarray[Any, Any], pa.Buffer | None]:

@@ -44,7 +44,7 @@ def judge(seed: int) -> list[tuple[str, str]]:
     table = pa.table({"c": array})
     found = answer(lambda: ad.logical_hash(table, threads=1))
     for name, other in _other_ways(array, table, rng):
-        # Where a slice begins decides which of two faults is found first.
+        # An array may have two faults. Which of them is found first depends on where a slice begins.
         if other[0] != found[0] or (found[0] == "hash" and other != found):
             raise Disagreement(f"alone: {found}, {name}: {other}")
     _require_same_of_copies(array, table)
@@ -104,7 +104,7 @@ def _damaged(array: pa.Array, rng: Any) -> list[tuple[str, str]]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return []
     answers: list[tuple[str, str]] = []
-    # Values that take no room may be any number, and hashing so many takes as long as it takes.
+    # There may be any number of values that take no memory, and hashing a huge number of them takes very long.
     takes_room = not any(text in str(array.type) for text in ("null", "[0]", "struct<>"))
     for _ in range(DAMAGES):
         stream = Stream(whole)

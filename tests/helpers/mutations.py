@@ -78,7 +78,7 @@ def changed(content, chance, others):
 
 
 def _change(content, chance, others):
-    # The back of a file and the front hold what says where everything is.
+    # The start and the end of a file say where everything else is, so most changes are made there.
     size = max(len(content), 1)
     at = chance.choice(
         (chance.randrange(size), chance.randrange(max(size - 700, 0), size), chance.randrange(min(size, 400)))

@@ -69,7 +69,7 @@ def run_console(block, folder):
         lines = example.splitlines()
         count = next((i for i, line in enumerate(lines[1:], 1) if not line.startswith("> ")), len(lines))
         commands.append("\n".join([lines[0], *(line[2:] for line in lines[1:count])]))
-    # The status of a command is left for the next one to ask for.
+    # The status of a command is set again, so that the next command can print it with `echo $?`.
     after = "status=$?; printf '\\1%d\\2' $status; (exit $status)"
     script = "\n".join(["exec 2>&1", *(f"{command}\n{after}" for command in commands)])
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}

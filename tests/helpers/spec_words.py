@@ -39,7 +39,7 @@ def agreed(ours, theirs):
     return ours
 
 
-# --- The words of arrow0's examples
+# --- The words of arrow0's examples -----------------------------------------------------------------------------------
 
 
 def encoded(data_type):
@@ -174,7 +174,7 @@ ARROW0 = {
 }
 
 
-# --- The words of Kiln's examples
+# --- The words of Kiln's examples -------------------------------------------------------------------------------------
 
 
 def as_bytes(data):
@@ -281,7 +281,7 @@ KILN = {
 }
 
 
-# --- The words of the examples about columns
+# --- The words of the examples about columns --------------------------------------------------------------------------
 
 
 def metadata(data_type):
@@ -329,7 +329,7 @@ def stored(column):
 COLUMNS = {**KILN, **by_name(metadata, text_of, cell, of_type, stored, damaged, lists_in_lists)}
 
 
-# --- The words of golden/README.md: the files, by id
+# --- The words of golden/README.md: the files, by id ------------------------------------------------------------------
 
 
 def by_id(name):

@@ -146,7 +146,7 @@ def test_bytes_do_not_depend_on_the_hash_seed():
     assert len(outputs) == 1
 
 
-# --- what NumPy arrays may look like
+# --- What NumPy arrays may look like ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", NUMPYS_OWN, ids=str)
@@ -261,7 +261,7 @@ def test_arrays_of_other_libraries_come_through_dunder_array():
     assert round_trip(Array()).dtype == ml_dtypes.bfloat16
 
 
-# --- views
+# --- Views ------------------------------------------------------------------------------------------------------------
 
 
 def test_views_lie_in_the_buffer_and_keep_it_alive():
@@ -379,7 +379,7 @@ def test_any_contiguous_buffer_may_hold_a_directory():
         kiln_arrow.decode("KLNT")
 
 
-# --- hostile numbers
+# --- Hostile numbers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [2**20, 2**40, 2**57 - 1, 2**63, 2**64 - 1])
@@ -394,7 +394,7 @@ def test_a_claimed_count_costs_no_memory(count):
     assert peak < 1 << 16
 
 
-# --- encode_into
+# --- encode_into ------------------------------------------------------------------------------------------------------
 
 
 def test_a_refused_tensor_leaves_the_buffer_untouched():
@@ -450,7 +450,7 @@ def test_a_size_past_what_there_is_can_be_told_but_2_64_cannot():
     assert caught.value.rule == "overflow"
 
 
-# --- Directory and Opaque
+# --- Directory and Opaque ---------------------------------------------------------------------------------------------
 
 
 def test_a_directory_maps_the_names_of_plain_arrays():
@@ -495,7 +495,7 @@ def test_opaque_tensors_are_equal_by_their_parts():
     assert one != Opaque("float32", (2, 2), "coo", b"ab")
 
 
-# --- remembered fronts
+# --- Remembered fronts ------------------------------------------------------------------------------------------------
 
 
 def test_what_follows_a_remembered_front_is_checked_all_the_same():

@@ -163,7 +163,7 @@ def test_both_agree_on_every_prefix_and_on_longer_bytes(data):
         assert agree_on_directory(data + more)[:3] == ("TYPE", "trailing", len(data))
 
 
-# --- types, values and frames, made here and not by the package
+# --- Types, values and frames, made here and not by the package -------------------------------------------------------
 
 
 def some_type(rng, depth=4, in_option=False):
@@ -277,7 +277,7 @@ def test_both_agree_where_types_are_deepest(depth):
             agree_on_type_text(word * depth + inside + ",}" * depth)
 
 
-# --- the second decoder itself
+# --- The second decoder itself ----------------------------------------------------------------------------------------
 
 
 def test_the_second_decoder_imports_neither_package_nor_numpy():
