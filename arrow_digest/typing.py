@@ -10,7 +10,7 @@ False
 from __future__ import annotations
 
 import os
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from _arrow_io.exporters import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
 
@@ -19,6 +19,7 @@ __all__ = [
     "ArrowArrayExportable",
     "ArrowSchemaExportable",
     "ArrowStreamExportable",
+    "BinaryFile",
     "RecordExporter",
     "RecordSource",
 ]
@@ -31,3 +32,10 @@ RecordExporter: TypeAlias = ArrowStreamExportable | ArrowArrayExportable
 
 RecordSource: TypeAlias = str | os.PathLike[str] | ArrowStreamExportable | ArrowArrayExportable
 """What holds records: a path, a URI as text, or what exports them."""
+
+
+class BinaryFile(Protocol):
+    """What `physical_hash` reads: a file opened for reading bytes, or anything else that gives bytes piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes, and none at the end."""

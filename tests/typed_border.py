@@ -5,6 +5,7 @@ mypy reports a comment that ignores nothing, so each call with such a comment ha
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
@@ -46,6 +47,9 @@ def accepted(
     explain(Stream())
     Manifest.create("folder", exclude=[Path("a")])
     physical_hash(os.fsdecode(files[0].path))
+    physical_hash(io.BytesIO())
+    with Path("a").open("rb") as file:
+        physical_hash(file)
     both: bool = differences[0].equal and verifications[0].passed
     print(both)
 
@@ -63,4 +67,5 @@ def refused() -> None:
     hash_file(Stream())  # type: ignore[arg-type]
     RecordDigest("a")  # type: ignore[arg-type]
     RecordDigest(Stream())  # type: ignore[arg-type]
+    physical_hash(io.StringIO())  # type: ignore[arg-type]
     ArrayDigest("int32")  # type: ignore[arg-type]

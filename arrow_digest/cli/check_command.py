@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import replace
-from typing import get_args
 
 import click
 
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.remote import is_uri
+from arrow_digest.cli.options import int96_option, json_option, recorded_function_option
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     STANDARD_INPUT,
@@ -30,7 +30,7 @@ from arrow_digest.manifests.manifest import Manifest
 
 @click.command(name="check")
 @click.argument("manifest", type=path_argument)
-@click.option("--function", help="What hex digests without a code are, such as sha2-256 or arrow0-sha3-256.")
+@recorded_function_option("What hex digests without a code are")
 @click.option(
     "--root",
     type=path_argument,
@@ -38,15 +38,13 @@ from arrow_digest.manifests.manifest import Manifest
 )
 @click.option("--extra/--no-extra", default=None, help="Report files that are not recorded.  [default: not for a list]")
 @click.option("--allow-outside", is_flag=True, help="Follow paths and links that lead out of the root.")
-@click.option(
-    "--int96",
-    "int96_unit",
-    type=click.Choice(get_args(Int96Unit)),
-    help="Unit in which INT96 timestamps of Parquet are read.  [default: what the manifest says; for a list, ns]",
+@int96_option(
+    None, note="Unit in which INT96 timestamps of Parquet are read.  [default: what the manifest says; for a list, ns]"
 )
 @click.option("--quiet", is_flag=True, help="Print only what is not identical or equivalent.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_option(a_line=True)
 def check_command(
+    *,
     manifest: str,
     function: str | None,
     root: str | None,
@@ -62,7 +60,7 @@ def check_command(
     manifest.json in it. Where the bytes are identical, the records are not hashed.
     """
     try:
-        recorded = _load(manifest, function, root, allow_outside)
+        recorded = _load(manifest, function, root, allow_outside=allow_outside)
         if int96_unit is not None:
             recorded = replace(recorded, int96_unit=int96_unit)
         recorded.require_listable(extra)
@@ -92,7 +90,7 @@ def check_command(
     return status
 
 
-def _load(manifest: str, function: str | None, root: str | None, allow_outside: bool) -> Manifest:
+def _load(manifest: str, function: str | None, root: str | None, *, allow_outside: bool) -> Manifest:
     if manifest == "-":
         content = b"" if sys.stdin is None else sys.stdin.buffer.read()
         return Manifest.loads(content, STANDARD_INPUT, function=function, root=root, allow_outside=allow_outside)
@@ -106,12 +104,10 @@ def _load(manifest: str, function: str | None, root: str | None, allow_outside: 
         # The folder that is named is the one to check, even if it and its manifest have other names by now.
         of_folder = manifest if path is beside and root is None else root
         try:
-            found = Manifest.load(path, function=function, root=of_folder, allow_outside=allow_outside)
+            return Manifest.load(path, function=function, root=of_folder, allow_outside=allow_outside)
         except UnreadableError as error:
             if error.rule not in ("missing", "directory"):
                 raise
-        else:
-            return found
     message = f"is a directory, and there is neither {beside} nor {inside}"
     raise UnreadableError(manifest, "directory", message)
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from _arrow_io.int96 import Int96Unit
+from arrow_digest.cli.options import int96_option, json_option, threads_option
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_DIFFERENT,
     EXIT_OK,
-    int96_option,
     path_argument,
-    printable,
     say,
-    write,
     write_json,
+    write_lines,
 )
 from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
 from arrow_digest.errors import ArrowDigestError
@@ -25,10 +22,10 @@ from arrow_digest.errors import ArrowDigestError
 @click.command(name="diff")
 @click.argument("a", type=path_argument)
 @click.argument("b", type=path_argument)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-@click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+@json_option()
+@threads_option()
 @int96_option()
-def diff_command(a: str, b: str, as_json: bool, threads: int | None, int96_unit: Int96Unit) -> int:
+def diff_command(*, a: str, b: str, as_json: bool, threads: int | None, int96_unit: Int96Unit) -> int:
     """Say how the records of files A and B differ: schema, row count, and in each column the first differing row."""
     if "-" in (a, b):
         raise click.UsageError("diff needs two files: standard input can be read once only")
@@ -40,11 +37,11 @@ def diff_command(a: str, b: str, as_json: bool, threads: int | None, int96_unit:
     if as_json:
         write_json(_as_json(found))
     else:
-        write("".join(f"{printable(line)}\n" for line in str(found).split("\n")).encode())
+        write_lines(str(found))
     return EXIT_OK if found.equal else EXIT_DIFFERENT
 
 
-def _as_json(found: Difference) -> dict[str, Any]:
+def _as_json(found: Difference) -> dict[str, object]:
     return {
         "a": found.a,
         "b": found.b,
@@ -59,9 +56,9 @@ def _as_json(found: Difference) -> dict[str, Any]:
     }
 
 
-def _column_json(column: ColumnDifference) -> dict[str, Any]:
+def _column_json(column: ColumnDifference) -> dict[str, object]:
     """Return one column; the value of a row that is not there is left out."""
-    shown: dict[str, Any] = {"path": list(column.path), "row": column.row}
+    shown: dict[str, object] = {"path": list(column.path), "row": column.row}
     if column.row is None:
         return shown
     if column.place:

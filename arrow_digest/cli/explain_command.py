@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import click
 
 from _arrow_io.int96 import Int96Unit
+from arrow_digest.cli.options import function_option, int96_option, json_option
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_OK,
-    function_name,
-    int96_option,
     path_argument,
-    printable,
-    say,
-    write,
+    say_of,
     write_json,
+    write_lines,
 )
 from arrow_digest.comparing.explain import Explanation, explain
-from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
-from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
+from arrow_digest.errors import ArrowDigestError, format_path
 
 
 @click.command(name="explain")
@@ -29,17 +26,11 @@ from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
 @click.option(
     "--bytes", "byte_count", default=64, show_default=True, type=click.IntRange(0, 1 << 20), help="Bytes shown."
 )
-@click.option(
-    "--function",
-    default=DEFAULT_FUNCTION,
-    show_default=True,
-    callback=function_name,
-    help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@function_option()
+@json_option()
 @int96_option()
 def explain_command(
-    file: str, column: str | None, byte_count: int, function: str, as_json: bool, int96_unit: Int96Unit
+    *, file: str, column: str | None, byte_count: int, function: str, as_json: bool, int96_unit: Int96Unit
 ) -> int:
     """Show what the logical hash of FILE is made of: schema, types, the first bytes and the digest of each leaf column.
 
@@ -50,14 +41,14 @@ def explain_command(
     try:
         explained = explain(file, function=function, byte_count=byte_count, int96_unit=int96_unit)
     except ArrowDigestError as error:
-        say(str(error) if isinstance(error, UnreadableError) else f"{file}: {error}")
+        say_of(file, error)
         return EXIT_BAD_INPUT
     if column is not None:
         explained = _only(explained, column)
     if as_json:
         write_json(_as_json(explained))
     else:
-        write("".join(f"{printable(line)}\n" for line in str(explained).split("\n")).encode())
+        write_lines(str(explained))
     return EXIT_OK
 
 
@@ -68,10 +59,10 @@ def _only(explained: Explanation, column: str) -> Explanation:
         raise click.BadParameter(f"no leaf column {column!r}: expected one of {names}", param_hint="--column")
     paths = [chosen[0].column.path[: depth + 1] for depth in range(len(chosen[0].column.path))]
     fields = tuple(field for field in explained.fields if field[0] in paths)
-    return Explanation(explained.row_count, fields, chosen, explained.logical, is_part=True)
+    return replace(explained, fields=fields, columns=chosen, is_part=True)
 
 
-def _as_json(explained: Explanation) -> dict[str, Any]:
+def _as_json(explained: Explanation) -> dict[str, object]:
     return {
         "row_count": explained.row_count,
         "fields": [{"path": list(path), "bytes": data.hex()} for path, data in explained.fields],

@@ -4,52 +4,63 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from dataclasses import dataclass, replace
 
 import click
 
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile
 from _arrow_io.terminal import standard_input
+from arrow_digest.cli.options import function_option, int96_option, json_option, threads_option
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_OK,
     STANDARD_INPUT,
-    function_name,
-    int96_option,
     path_argument,
     printable,
     progress_bar,
     say,
+    say_of,
     write,
     write_json,
 )
+from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
 from arrow_digest.files.hashing import digest_file, digest_stream, hash_file, physical_hash
 from arrow_digest.files.passes import Progress
-from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
-from arrow_digest.manifests.formats import column_json
-from arrow_digest.multihash import BASES, Multihash
-from arrow_digest.rules.records import RecordDigest
+from arrow_digest.manifests.formats import facts_json
+from arrow_digest.multihash import BASES
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is hashed of each input, and how.
+
+    Attributes:
+        kind: `physical`, `logical` or `both`.
+        function: Digest function.
+        threads: How many threads to use; None for every core.
+        int96_unit: The unit in which INT96 timestamps are read.
+    """
+
+    kind: str
+    function: str
+    threads: int | None
+    int96_unit: Int96Unit
 
 
 @click.command(name="hash")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=path_argument)
 @click.option("--physical", "kind", flag_value="physical", help="Hash the bytes of the file, whatever it is.")
 @click.option("--both", "kind", flag_value="both", help="Print the physical and the logical hash.")
-@click.option(
-    "--function",
-    default=DEFAULT_FUNCTION,
-    show_default=True,
-    callback=function_name,
-    help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
-)
+@function_option()
 @click.option("--base", default="base16", show_default=True, type=click.Choice(BASES), help="Multibase encoding.")
 @click.option("--columns", is_flag=True, help="Add each leaf column's digest, null count, path and type.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+@json_option(a_line=True)
+@threads_option()
 @int96_option()
 def hash_command(
+    *,
     paths: tuple[str, ...],
     kind: str | None,
     function: str,
@@ -68,79 +79,58 @@ def hash_command(
         raise click.UsageError("--columns goes with a logical hash, not with --physical")
     if kind == "both" and "-" in paths:
         raise click.UsageError("--both needs a file: standard input can be read once only")
+    wanted = _Wanted(kind or "logical", function, threads, int96_unit)
     status = EXIT_OK
     with progress_bar() as bar:
         for path in paths:
             try:
-                result = _hash_one(path, kind or "logical", function, threads, bar.follow(path), int96_unit)
+                found = _hash_one(path, wanted, bar.follow(path))
             except ArrowDigestError as error:
                 bar.clear()
-                say(_failure(path, error, columns))
+                if columns and isinstance(error, UnreadableError) and error.rule == "missing":
+                    say(f"{error}; --columns takes no names: it is a switch that shows every leaf column")
+                else:
+                    say_of(path, error)
                 status = EXIT_BAD_INPUT
                 continue
             bar.clear()
+            shown = found if columns else replace(found, columns=None)
             if as_json:
-                write_json(_json_object(result, base, columns))
+                write_json({"path": path, **facts_json(shown, base=base, nullability=False)})
             else:
-                write(_text_lines(result, base, columns))
+                write(_text_lines(path, shown, base))
     return status
 
 
-def _failure(path: str, error: ArrowDigestError, columns: bool) -> str:
-    if not isinstance(error, UnreadableError):
-        return f"{path}: {error}"
-    if columns and error.rule == "missing":
-        return f"{error}; --columns takes no names: it is a switch that shows every leaf column"
-    return str(error)
-
-
-def _hash_one(
-    path: str, kind: str, function: str, threads: int | None, progress: Progress | None, int96_unit: Int96Unit
-) -> dict[str, Any]:
-    """Return what is printed of one file, in the order of the JSON object."""
-    if kind == "physical":
-        source: Any = InputFile(standard_input(), STANDARD_INPUT) if path == "-" else path
-        return {"path": path, "physical": physical_hash(source, function=function, progress=progress)}
-    if kind == "both":
+def _hash_one(path: str, wanted: _Wanted, progress: Progress | None) -> FileFacts:
+    """Return what is asked for of one input."""
+    function, threads, int96_unit = wanted.function, wanted.threads, wanted.int96_unit
+    if wanted.kind == "physical":
+        source = InputFile(standard_input(), STANDARD_INPUT) if path == "-" else path
+        return FileFacts(physical=physical_hash(source, function=function, progress=progress))
+    if wanted.kind == "both":
         file = hash_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
-        return {
-            "path": path,
-            "byte_length": file.byte_length,
-            "row_count": file.row_count,
-            "physical": file.physical,
-            "logical": file.logical,
-            "columns": file.columns,
-        }
-    digest = _digest(path, function, threads, progress, int96_unit)
-    return {
-        "path": path,
-        "row_count": digest.row_count,
-        "logical": digest.multihash(),
-        "columns": digest.columns(),
-    }
-
-
-def _digest(
-    path: str, function: str, threads: int | None, progress: Progress | None, int96_unit: Int96Unit
-) -> RecordDigest:
+        return FileFacts(file.physical, file.logical, file.row_count, file.byte_length, file.columns)
     if path == "-":
-        return digest_stream(
+        digest = digest_stream(
             standard_input(), STANDARD_INPUT, function=function, threads=threads, int96_unit=int96_unit
         )
-    return digest_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
+    else:
+        digest = digest_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
+    return FileFacts(logical=digest.multihash(), row_count=digest.row_count, columns=digest.columns())
 
 
-def _text_lines(result: dict[str, Any], base: str, columns: bool) -> bytes:
-    lines = [_sum_line(result[kind].encode(base), result["path"]) for kind in ("physical", "logical") if kind in result]
-    if columns:
-        # As comments, so that whatever reads sums can skip them.
-        lines += [
-            (
-                f"# {column.digest.hex()}  {column.null_count} null  {format_path(column.path)}  "
-                f"{printable(str(column.data_type))}"
-            ).encode()
-            for column in result["columns"]
-        ]
+def _text_lines(path: str, found: FileFacts, base: str) -> bytes:
+    hashes = (multihash for multihash in (found.physical, found.logical) if multihash is not None)
+    lines = [_sum_line(multihash.encode(base), path) for multihash in hashes]
+    # As comments, so that whatever reads sums can skip them.
+    lines += [
+        (
+            f"# {column.digest.hex()}  {column.null_count} null  {format_path(column.path)}  "
+            f"{printable(str(column.data_type))}"
+        ).encode()
+        for column in found.columns or ()
+    ]
     return b"".join(line + b"\n" for line in lines)
 
 
@@ -152,11 +142,3 @@ def _sum_line(hash_text: str, path: str) -> bytes:
         # As ls does: what could steer the terminal is not shown. In a file or pipe the name stays what it is.
         escaped = "".join(c if c.isprintable() else "?" for c in escaped)
     return f"{mark}{hash_text}  ".encode() + os.fsencode(escaped)
-
-
-def _json_object(result: dict[str, Any], base: str, columns: bool) -> dict[str, Any]:
-    shown = {key: value.encode(base) if isinstance(value, Multihash) else value for key, value in result.items()}
-    shown.pop("columns", None)
-    if columns:
-        shown["columns"] = [column_json(column, nullability=False) for column in result["columns"]]
-    return shown

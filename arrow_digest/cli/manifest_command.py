@@ -12,11 +12,10 @@ import click
 
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.remote import is_uri
+from arrow_digest.cli.options import function_option, int96_option, json_option
 from arrow_digest.cli.terminal import (
     EXIT_BAD_INPUT,
     EXIT_OK,
-    function_name,
-    int96_option,
     path_argument,
     printable,
     progress_bar,
@@ -25,7 +24,6 @@ from arrow_digest.cli.terminal import (
     write_json,
 )
 from arrow_digest.errors import ArrowDigestError, ManifestError
-from arrow_digest.functions import DEFAULT_FUNCTION, DIGEST_FUNCTIONS
 from arrow_digest.manifests.manifest import Manifest, require_replaceable
 
 
@@ -37,19 +35,14 @@ from arrow_digest.manifests.manifest import Manifest, require_replaceable
     type=click.Path(readable=False),
     help="Where to write the manifest; - for standard output.  [default: FOLDER.manifest.json, beside the folder]",
 )
-@click.option(
-    "--function",
-    default=DEFAULT_FUNCTION,
-    show_default=True,
-    callback=function_name,
-    help=f"Digest function: {', '.join(DIGEST_FUNCTIONS)}.",
-)
+@function_option()
 @click.option("--no-validity", is_flag=True, help="Leave out the digests that tell nulls from values.")
 @click.option("--allow-outside", is_flag=True, help="Record files that links lead to outside the folder.")
 @click.option("--allow-pointers", is_flag=True, help="Record Git LFS pointers, which stand in place of files.")
 @int96_option()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@json_option()
 def manifest_command(
+    *,
     folder: str,
     output: str | None,
     function: str,
@@ -91,7 +84,7 @@ def manifest_command(
     except OSError as error:
         say(f"{target}: cannot be written: {error.strerror}")
         return EXIT_BAD_INPUT
-    _report(manifest, target, as_json)
+    _report(manifest, target, as_json=as_json)
     return EXIT_OK
 
 
@@ -140,7 +133,7 @@ def _without_output(manifest: Manifest, *, is_manifest: bool) -> Manifest:
     return replace(manifest, entries=tuple(kept))
 
 
-def _report(manifest: Manifest, target: str, as_json: bool) -> None:
+def _report(manifest: Manifest, target: str, *, as_json: bool) -> None:
     bytes_only = [entry for entry in manifest.entries if entry.note is not None]
     if target == "-":
         write(manifest.dumps().encode())

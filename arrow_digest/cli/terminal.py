@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, get_args
 
 import click
 
-from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.terminal import EXIT_BAD_INPUT, EXIT_OK, STANDARD_INPUT, path_argument, printable, show, write
 from _arrow_io.terminal import say as say_as
 from arrow_digest.comparing.verify import FileFacts, Status, Verification
-from arrow_digest.errors import UnknownFunctionError
+from arrow_digest.errors import ArrowDigestError, UnreadableError
 from arrow_digest.files.passes import Progress
-from arrow_digest.functions import digest_function
 from arrow_digest.manifests.formats import facts_json
 
 __all__ = [
@@ -28,19 +25,17 @@ __all__ = [
     "STANDARD_INPUT",
     "Bar",
     "exit_status",
-    "function_name",
-    "int96_option",
     "path_argument",
     "printable",
     "progress_bar",
     "say",
+    "say_of",
     "verification_json",
     "write",
     "write_json",
+    "write_lines",
     "write_verification",
 ]
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 EXIT_DIFFERENT = 1
 
@@ -50,7 +45,17 @@ def say(message: str) -> None:
     say_as("arrow-digest", message)
 
 
-def write_json(value: Any) -> None:
+def say_of(path: str, error: ArrowDigestError) -> None:
+    """Write what went wrong with a file on one line to standard error; an error of reading names the file itself."""
+    say(str(error) if isinstance(error, UnreadableError) else f"{path}: {error}")
+
+
+def write_lines(text: str) -> None:
+    """Write text for people to standard output."""
+    write("".join(f"{printable(line)}\n" for line in text.split("\n")).encode())
+
+
+def write_json(value: dict[str, object]) -> None:
     """Write one JSON object on a line of standard output.
 
     It is Unicode always. A path that is no UTF-8 has replacement characters, and its bytes in hex beside it.
@@ -58,14 +63,14 @@ def write_json(value: Any) -> None:
     write(json.dumps(_as_unicode(value)).encode() + b"\n")
 
 
-def _as_unicode(value: Any) -> Any:
+def _as_unicode(value: object) -> object:
     if isinstance(value, str):
         return _name_bytes(value).decode("utf-8", "replace")
     if isinstance(value, (list, tuple)):
         return [_as_unicode(item) for item in value]
     if not isinstance(value, dict):
         return value
-    shown = {}
+    shown: dict[str, object] = {}
     for key, item in value.items():
         shown[key] = _as_unicode(item)
         if key == "path" and isinstance(item, str):
@@ -139,7 +144,7 @@ def write_verification(result: Verification) -> None:
 class Bar:
     """A progress bar on standard error, or nothing where that is no terminal."""
 
-    def __init__(self, shown: bool) -> None:
+    def __init__(self, *, shown: bool) -> None:
         self._shown = shown
         self._percent = -1
 
@@ -168,28 +173,8 @@ class Bar:
 @contextmanager
 def progress_bar() -> Iterator[Bar]:
     """Give a bar, which is gone afterwards."""
-    bar = Bar(sys.stderr is not None and sys.stderr.isatty())
+    bar = Bar(shown=sys.stderr is not None and sys.stderr.isatty())
     try:
         yield bar
     finally:
         bar.clear()
-
-
-def function_name(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Return the name of a digest function that an option names."""
-    try:
-        return digest_function(value).name
-    except UnknownFunctionError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def int96_option() -> Callable[[_Command], _Command]:
-    """Return the option that says in which unit INT96 timestamps are read, the same for every command."""
-    return click.option(
-        "--int96",
-        "int96_unit",
-        default=DEFAULT_INT96_UNIT,
-        show_default=True,
-        type=click.Choice(get_args(Int96Unit)),
-        help="Unit in which INT96 timestamps of Parquet are read; us for days before 1677 or after 2262.",
-    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from _arrow_io.int96 import Int96Unit
+from arrow_digest.cli.options import int96_option, json_option, recorded_function_option, threads_option
 from arrow_digest.cli.terminal import (
     exit_status,
-    int96_option,
     path_argument,
     progress_bar,
     verification_json,
@@ -24,13 +24,14 @@ from arrow_digest.multihash import Multihash
 @click.argument("file", type=path_argument)
 @click.option("--physical", metavar="MULTIHASH", help="Expected hash of the bytes.")
 @click.option("--logical", metavar="MULTIHASH", help="Expected hash of the records.")
-@click.option("--function", help="What a hex digest without a code is, such as sha2-256 or arrow0-sha3-256.")
+@recorded_function_option("What a hex digest without a code is")
 @click.option("--rows", "row_count", type=click.IntRange(min=0), help="Expected number of rows.")
 @click.option("--bytes", "byte_length", type=click.IntRange(min=0), help="Expected length in bytes.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-@click.option("--threads", type=click.IntRange(min=1), help="How many threads to use.  [default: every core]")
+@json_option()
+@threads_option()
 @int96_option()
 def verify_command(
+    *,
     file: str,
     physical: str | None,
     logical: str | None,

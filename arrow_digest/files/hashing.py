@@ -21,6 +21,7 @@ from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_func
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.rules.records import RecordDigest
+from arrow_digest.typing import BinaryFile
 from arrow_digest.workers import run_each, started, thread_count
 
 __all__ = [
@@ -232,7 +233,7 @@ def digest_stream(
 
 @public
 def physical_hash(
-    source: str | os.PathLike[str] | IO[bytes],
+    source: str | os.PathLike[str] | BinaryFile,
     *,
     function: str = DEFAULT_FUNCTION,
     progress: Progress | None = None,

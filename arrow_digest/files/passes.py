@@ -16,6 +16,7 @@ from arrow_digest.reading.sources import read_records
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.records import RecordDigest, digest_source
 from arrow_digest.rules.rule import ColumnDigest
+from arrow_digest.typing import BinaryFile
 
 __all__ = ["FileHash", "Meter", "Progress", "digest_bytes", "digest_records", "require_two_passes"]
 
@@ -58,7 +59,9 @@ def require_two_passes(file: InputFile) -> None:
         raise UnreadableError(file.name, "unseekable", message)
 
 
-def digest_bytes(file: Any, name: str, hasher: Hasher, tell: Callable[[], None] | None = None) -> tuple[bytes, int]:
+def digest_bytes(
+    file: BinaryFile, name: str, hasher: Hasher, tell: Callable[[], None] | None = None
+) -> tuple[bytes, int]:
     """Return the digest of what a file object gives, and how many bytes that was."""
     length = 0
     while True:

@@ -23,7 +23,6 @@ __all__ = [
     "FORMAT",
     "Listed",
     "ManifestEntry",
-    "column_json",
     "entry_from_json",
     "facts_json",
     "is_manifest",
@@ -123,7 +122,7 @@ def _entry_text(entry: ManifestEntry) -> str:
     return "  {\n" + ",\n".join(f"   {line}" for line in lines) + "\n  }"
 
 
-def column_json(column: ColumnDigest, *, nullability: bool = True) -> dict[str, object]:
+def _column_json(column: ColumnDigest, *, nullability: bool = True) -> dict[str, object]:
     """Return one leaf column as a JSON object.
 
     Args:
@@ -145,14 +144,23 @@ def column_json(column: ColumnDigest, *, nullability: bool = True) -> dict[str, 
     return shown
 
 
-def facts_json(facts: FileFacts) -> dict[str, object]:
-    """Return what is known of a file as a JSON object; what is not known is left out."""
+def facts_json(facts: FileFacts, *, base: str = "base16", nullability: bool = True) -> dict[str, object]:
+    """Return what is known of a file as a JSON object; what is not known is left out.
+
+    Args:
+        facts: What is known.
+        base: The multibase encoding of the hashes.
+        nullability: True to say of columns what may be null inside, as manifests do.
+    """
+    columns = None
+    if facts.columns is not None:
+        columns = [_column_json(column, nullability=nullability) for column in facts.columns]
     shown: dict[str, object] = {
         "byte_length": facts.byte_length,
         "row_count": facts.row_count,
-        "physical": None if facts.physical is None else str(facts.physical),
-        "logical": None if facts.logical is None else str(facts.logical),
-        "columns": None if facts.columns is None else [column_json(column) for column in facts.columns],
+        "physical": None if facts.physical is None else facts.physical.encode(base),
+        "logical": None if facts.logical is None else facts.logical.encode(base),
+        "columns": columns,
     }
     return {key: value for key, value in shown.items() if value is not None}
 
