@@ -21,7 +21,7 @@ from arrow_digest import Multihash, RecordDigest, hash_file, logical_hash, physi
 from helpers.command import (
     COMMAND,
     IS_INSTALLED,
-    LIMIT_OF_INTERRUPTED_SECONDS,
+    LIMIT_SECONDS,
     arrow_digest_command,
     environment,
     interruptible_command,
@@ -454,7 +454,7 @@ def on_a_terminal(arguments, *, stdout_too, cwd):
 
     reader = threading.Thread(target=read)
     reader.start()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=LIMIT_SECONDS)
     reader.join()
     os.close(ours)
     return output, b"".join(shown), process.returncode
@@ -547,7 +547,7 @@ def test_an_interrupt_ends_the_command_without_a_traceback(tmp_path):
     with (tmp_path / "fifo").open("wb", buffering=0) as writer:
         writer.write(ipc_stream(TABLE)[:100])
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
+        stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
     assert stdout == b""
     assert stderr.strip() == b""
     assert process.returncode == 130

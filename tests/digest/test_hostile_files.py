@@ -13,7 +13,7 @@ import pytest
 
 from arrow_digest import ArrowDigestError, logical_hash
 from helpers import mutations
-from helpers.command import environment, run_python
+from helpers.command import LIMIT_SECONDS, environment, run_python
 from helpers.files import ipc_file, ipc_stream
 
 COUNT = 3000
@@ -36,7 +36,7 @@ def outcomes(start, stop, folder):
     """What comes of each mutation, by its number; a crash or a timeout counts as one, and the rest goes on."""
     found = {}
     while start < stop:
-        child = run_python(RUN, str(start), str(stop), folder, timeout=300, env=TESTS)
+        child = run_python(RUN, str(start), str(stop), folder, timeout=LIMIT_SECONDS, env=TESTS)
         found.update(json.loads(line) for line in child.stdout.splitlines())
         if child.returncode == 0:
             break

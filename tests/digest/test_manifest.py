@@ -30,7 +30,7 @@ from arrow_digest import (
 )
 from helpers.command import (
     COMMAND,
-    LIMIT_OF_INTERRUPTED_SECONDS,
+    LIMIT_SECONDS,
     arrow_digest_command,
     environment,
     interruptible_command,
@@ -528,7 +528,7 @@ def test_an_interrupt_leaves_the_old_manifest_or_none(data):
     process = interruptible_command("manifest", data)
     wait_until_open(process, data.glob("*.parquet"))
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
+    _, stderr = process.communicate(timeout=LIMIT_SECONDS)
     assert b"Traceback" not in stderr
     after = sorted(path.name for path in data.rglob("*"))
     whole = sorted([*before, "manifest.json"])
@@ -546,7 +546,7 @@ def test_an_interrupt_does_not_wait_for_a_large_file(data):
     process = interruptible_command("manifest", data)
     wait_until_open(process, [data / "large"])
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=LIMIT_OF_INTERRUPTED_SECONDS)
+    _, stderr = process.communicate(timeout=LIMIT_SECONDS)
     assert (process.returncode, stderr.strip()) == (130, b"")
     assert not (data / "manifest.json").exists()
 
@@ -633,7 +633,7 @@ def test_colour_and_progress_are_for_terminals_only(saved, data):
         except OSError:  # as Linux says that the other end has gone
             pass
         os.close(ours)
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=LIMIT_SECONDS) == 1
         assert b"%" in shown
         assert (b"\x1b[32midentical" in shown) == has_colour
     result = arrow_digest_command("check", saved)

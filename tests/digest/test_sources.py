@@ -23,13 +23,13 @@ from _arrow_io.threads import read_ahead
 from arrow_digest import ArrowDigestError, UnreadableError, hash_file, logical_hash, physical_hash
 from arrow_digest.files.hashing import digest_file
 from arrow_digest.reading.sources import open_source, read_records
+from helpers.command import LIMIT_SECONDS
 from helpers.files import FORMATS, feather, ipc_file, ipc_stream, parquet, sample_table
 
 TABLE = sample_table()
 EXPECTED = logical_hash(TABLE)
 STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 
-FIFO_PATIENCE = 0.3
 # Formats that end with a mark of their own.
 MARKED = ("parquet", "ipc-file", "feather")
 
@@ -300,22 +300,23 @@ def test_a_physical_hash_of_a_pipe_is_that_of_its_bytes():
 
 
 @pytest.fixture
-def fifo(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "_PIPE_PATIENCE", FIFO_PATIENCE)
+def fifo(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)
     return path
 
 
 @pytest.mark.parametrize("call", [logical_hash, physical_hash, hash_file, digest_file])
-def test_a_named_pipe_that_nobody_writes_to_is_refused(call, fifo):
+def test_a_named_pipe_that_nobody_writes_to_is_refused(call, fifo, monkeypatch):
+    monkeypatch.setattr(opening, "_PIPE_PATIENCE", 0.3)
     with pytest.raises(UnreadableError) as raised:
         call(fifo)
     assert raised.value.rule == "pipe"
 
 
-@pytest.mark.parametrize("delay", [0, FIFO_PATIENCE / 2])
-def test_a_named_pipe_is_read_whoever_comes_first(delay, fifo):
+@pytest.mark.parametrize("delay", [0, 0.15])
+def test_a_named_pipe_is_read_whoever_comes_first(delay, fifo, monkeypatch):
+    monkeypatch.setattr(opening, "_PIPE_PATIENCE", LIMIT_SECONDS)
     content = ipc_stream(TABLE)
     writer = threading.Timer(delay, fifo.write_bytes, [content])
     writer.start()

@@ -25,7 +25,7 @@ class Gate:
 
     def pass_through(self) -> None:
         self.entered.set()
-        assert self.leave.wait(30)
+        assert self.leave.wait(500)
 
 
 class Arrays:
@@ -74,7 +74,7 @@ def test_calls_beside_an_update_are_refused_and_the_update_goes_on(kind):
         digest.update(data)
     with ThreadPoolExecutor(1) as other:
         update = other.submit(digest.update, slow)
-        assert gate.entered.wait(30)
+        assert gate.entered.wait(500)
         taken = []
 
         def taken_by_the_refused():
@@ -123,7 +123,7 @@ def test_reading_refuses_updates_and_no_other_reading(monkeypatch):
     with ThreadPoolExecutor(1) as other:
         monkeypatch.setattr(Arrow0, "combine", slow)
         first = other.submit(digest.hexdigest)
-        assert gate.entered.wait(30)
+        assert gate.entered.wait(500)
         monkeypatch.setattr(Arrow0, "combine", combine)
         with pytest.raises(ad.DigestStateError) as caught:
             digest.update(BATCH)
@@ -141,7 +141,7 @@ def test_a_copy_is_free_while_its_original_is_at_work():
     other_digest = digest.copy()
     with ThreadPoolExecutor(1) as other:
         update = other.submit(digest.update, records(gate))
-        assert gate.entered.wait(30)
+        assert gate.entered.wait(500)
         other_digest.update(BATCH)
         other_digest.update(BATCH)
         gate.leave.set()
@@ -261,12 +261,12 @@ def forked(batches_before):
         for _ in range(batches_before):
             yield batch
         entered.set()
-        leave.wait(30)
+        leave.wait(500)
         yield batch
     reader = pyarrow.RecordBatchReader.from_batches(batch.schema, batches())
     thread = threading.Thread(target=digest.update, args=(reader,))
     thread.start()
-    entered.wait(30)
+    entered.wait(500)
     def fed():
         digest.update(batch)
         return digest.hexdigest()

@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import kiln_arrow
+from helpers.command import LIMIT_SECONDS
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
 
 
-def run(body, *arguments, env=(), timeout=120):
+def run(body, *arguments, env=(), timeout=LIMIT_SECONDS):
     environment = {**os.environ, "PYTHONPATH": SOURCE, **dict(env)}
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(body), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)

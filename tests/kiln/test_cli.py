@@ -16,6 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import kiln_arrow
+from helpers.command import LIMIT_SECONDS
 from kiln_arrow.files.other_formats import ExchangeError, read_tensors
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
@@ -28,7 +29,7 @@ def run(tmp_path):
         command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": SOURCE, "COLUMNS": "100"}
         result = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120, check=False
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=LIMIT_SECONDS, check=False
         )
         assert "Traceback" not in result.stderr
         return result

@@ -16,7 +16,7 @@ import pytest
 
 import kiln_arrow
 from _arrow_io.errors import UnreadableError
-from helpers.command import environment
+from helpers.command import LIMIT_SECONDS, environment
 from kiln_arrow.columns.cells import leaves
 from kiln_arrow.files.reading import ColumnError, opened
 
@@ -27,7 +27,9 @@ NUMBER = 0x1122334455667788
 
 def kiln(*arguments, cwd, **options):
     command = [sys.executable, "-W", "error", "-c", CODE, *map(os.fspath, arguments)]
-    return subprocess.run(command, capture_output=True, cwd=cwd, env=environment(), timeout=120, check=False, **options)
+    return subprocess.run(
+        command, capture_output=True, cwd=cwd, env=environment(), timeout=LIMIT_SECONDS, check=False, **options
+    )
 
 
 def stream(table, rows=None):
@@ -369,5 +371,5 @@ def test_an_interrupt_ends_the_command_without_a_traceback(tmp_path):
     with (tmp_path / "fifo").open("wb", buffering=0) as writer:
         writer.write(stream(pa.table({"c": cells()}))[:100])
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
     assert (process.returncode, stdout, stderr.strip()) == (130, b"", b"")
