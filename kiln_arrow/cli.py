@@ -21,7 +21,7 @@ from kiln_arrow.canonical.frame import form_of
 from kiln_arrow.columns.cells import Leaf, bad_cells, leaves
 from kiln_arrow.columns.extension_types import FRAME, TENSORS, TensorsType
 from kiln_arrow.columns.from_tensors import array
-from kiln_arrow.errors import KilnError, shown
+from kiln_arrow.errors import KilnError, below, shown
 from kiln_arrow.files.other_formats import FORMATS, ExchangeError, read_tensors, write_tensors
 from kiln_arrow.files.parquet import write_tables
 from kiln_arrow.files.reading import Batch, ColumnError, Opened, opened
@@ -94,9 +94,8 @@ def validate(file: str, column: str | None) -> int:
                     cells += len(leaf.cells) - leaf.cells.null_count
                     for error in bad_cells(leaf):
                         bad += 1
-                        error.path = f"{name}.{error.path}" if error.path else name
-                        error.row = batch.first + (error.row or 0)
-                        _write(f"{printable(file)}: {error.rule}: {printable(str(error))}\n")
+                        found = error.placed(name, row=batch.first + (error.row or 0))
+                        _write(f"{printable(file)}: {found.rule}: {printable(str(found))}\n")
             tell()
     _write(f"{printable(file)}: {cells} cells, {bad} bad\n")
     return _EXIT_BAD_CELLS if bad else EXIT_OK
@@ -176,8 +175,7 @@ def export(file: str, output: str, column: str | None, row: int | None, form: st
                         folder.mkdir(parents=True, exist_ok=True)
                         write_tensors(decode(data), folder / f"{index:08}.{form}")
                 except KilnError as error:
-                    error.row = index
-                    _complain(f"{file}: {error.rule}: {error}")
+                    _complain(f"{file}: {error.rule}: {error.placed(row=index)}")
                     return _EXIT_BAD_CELLS
                 except _OutputError as error:
                     raise ExchangeError(str(error)) from error
@@ -218,7 +216,7 @@ def _cells(batch: Batch) -> Iterator[tuple[str, memoryview | None, Leaf]]:
     found = [(name, leaf) for name, values in batch.columns for leaf in leaves(values)]
     by_row: list[list[tuple[str, memoryview | None, Leaf]]] = [[] for _ in range(batch.num_rows)]
     for name, leaf in found:
-        path = f"{name}.{leaf.path}" if leaf.path else name
+        path = leaf.path_in(name)
         before, number = -1, 0
         for cell, data in enumerate(leaf.cells):
             row = leaf.row(cell)
@@ -271,7 +269,7 @@ def _directories(value: Any, path: str) -> Iterator[tuple[str, Directory]]:
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _directories(item, f"{path}.{key}" if path else str(key))
+            yield from _directories(item, below(path, str(key)))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _directories(item, f"{path}[{index}]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 __all__ = [
     "COLUMN_RULES",
@@ -15,6 +15,7 @@ __all__ = [
     "KilnError",
     "KilnSchemaError",
     "Rule",
+    "below",
     "end_of_buffer",
     "shown",
 ]
@@ -97,8 +98,22 @@ def _shortened(path: str) -> str:
     return path if len(path) <= 2 * _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…{path[-_SHOWN_PATH:]}"
 
 
+def below(path: str, step: str) -> str:
+    """Return the path of a part: a field, or a path that goes on with one, after a point; what is in brackets without.
+
+    >>> below("batch.rows", "[3]"), below("batch", "rows[3]"), below("", "rows")
+    ('batch.rows[3]', 'batch.rows[3]', 'rows')
+    """
+    return f"{path}.{step}" if path and step[:1] != "[" else path + step
+
+
+_FIELDS = frozenset({"rule", "sentence", "offset", "tensor", "name", "path", "row"})
+
+
 class KilnError(ValueError):
     """Bytes or values that are not canonical Kiln.
+
+    An error does not change. Whoever knows more of the place raises a new one, which `placed` returns.
 
     Attributes:
         code: `"TYPE"`, `"SCHEMA"` or `"EOF"`.
@@ -125,13 +140,14 @@ class KilnError(ValueError):
         self,
         rule: Rule | ColumnRule,
         sentence: str,
+        *,
         offset: int | None = None,
         tensor: int | None = None,
         name: str | None = None,
         path: str = "",
         row: int | None = None,
     ) -> None:
-        super().__init__(rule, sentence, offset, tensor, name, path, row)
+        super().__init__(rule, sentence)
         self.rule = rule
         self.sentence = sentence
         self.offset = offset
@@ -139,6 +155,29 @@ class KilnError(ValueError):
         self.name = name
         self.path = path
         self.row = row
+
+    def __setattr__(self, field: str, value: object) -> None:
+        if field in _FIELDS and hasattr(self, field):
+            raise AttributeError(f"expected an error to stay as it is, found {field!r} set to something else")
+        super().__setattr__(field, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {field: getattr(self, field) for field in _FIELDS}
+        return _rebuilt, (type(self), fields)
+
+    def placed(self, outer: str = "", **known: Any) -> KilnError:
+        """Return the same error with more of its place.
+
+        Args:
+            outer: The path down to what the error's own path begins at.
+            **known: Any of the fields but `path`, as they are to be.
+        """
+        fields = {field: getattr(self, field) for field in _FIELDS} | known
+        if outer:
+            fields["path"] = below(outer, self.path) if self.path else outer
+        found: KilnError = _rebuilt(type(self), fields)
+        found.__cause__, found.__suppress_context__ = self.__cause__, True
+        return found.with_traceback(self.__traceback__)
 
     def __str__(self) -> str:
         places = []
@@ -151,6 +190,10 @@ class KilnError(ValueError):
         if self.offset is not None:
             places.append(f"at byte {self.offset}")
         return f"{self.sentence} ({', '.join(places)})" if places else self.sentence
+
+
+def _rebuilt(kind: type[Any], fields: dict[str, Any]) -> Any:
+    return kind(fields.pop("rule"), fields.pop("sentence"), **fields)
 
 
 class KilnEOFError(KilnError, EOFError):
@@ -180,4 +223,4 @@ class KilnDtypeError(KilnError, TypeError):
 def end_of_buffer(required: int, start: int, size: int, what: str) -> KilnEOFError:
     """Return the error for a buffer of `size` bytes that ends before `start + required`."""
     sentence = f"expected {required} bytes of {what} at byte {start}, found {max(size - start, 0)}"
-    return KilnEOFError("eof", sentence, size)
+    return KilnEOFError("eof", sentence, offset=size)

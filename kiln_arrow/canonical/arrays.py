@@ -120,7 +120,7 @@ def as_payload(tensor: object, index: int, name: str | None) -> Payload:
     # NumPy holds arrays to this limit too, but not views of other item size on arrays without elements.
     if not byte_length and overflowing_dim(dtype.item_size, dims) < len(dims):
         sentence = f"expected item size times dims that are not 0 below 2^63, found {dtype.name} {list(dims)}"
-        raise KilnError("overflow", sentence, None, index, name)
+        raise KilnError("overflow", sentence, tensor=index, name=name)
     return dtype, dims, b"", byte_length, tensor
 
 
@@ -128,7 +128,7 @@ def check_bools(payload: Payload, index: int, name: str | None) -> None:
     """Refuse a dense bool payload with a byte over 1."""
     largest = int(payload[4].view(np.uint8).max(initial=0))
     if largest > 1:
-        raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", None, index, name)
+        raise KilnError("bool", f"expected bool bytes 0 or 1, found {largest}", tensor=index, name=name)
 
 
 def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
@@ -139,9 +139,11 @@ def _opaque_payload(tensor: Opaque, index: int, name: str | None) -> Payload:
         raise _refused_rank(len(tensor.shape), index, name)
     for dim in tensor.shape:
         if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or not 0 <= dim < U64_END:
-            raise KilnError("dims", f"expected dims from 0 to 2^64 - 1, found {shown(tensor.shape)}", None, index, name)
+            raise KilnError(
+                "dims", f"expected dims from 0 to 2^64 - 1, found {shown(tensor.shape)}", tensor=index, name=name
+            )
     if not isinstance(tensor.layout, str) or not tensor.layout:
-        raise KilnError("layout", f"expected a layout's name, found {shown(tensor.layout)}", None, index, name)
+        raise KilnError("layout", f"expected a layout's name, found {shown(tensor.layout)}", tensor=index, name=name)
     layout = utf8(tensor.layout, index, name)
     source: NDArray[np.uint8] = np.frombuffer(tensor.data, np.uint8)
     return dtype, tuple(int(dim) for dim in tensor.shape), layout, source.nbytes, source
@@ -152,9 +154,11 @@ def utf8(text: str, index: int, name: str | None) -> bytes:
     try:
         encoded = str.encode(text)  # a subclass may encode itself to anything
     except UnicodeEncodeError as error:
-        raise KilnError("utf8", f"expected text without surrogates, found {shown(text)}", None, index, name) from error
+        raise KilnError(
+            "utf8", f"expected text without surrogates, found {shown(text)}", tensor=index, name=name
+        ) from error
     if len(encoded) >= U32_END:
-        raise KilnError("overflow", f"expected a name below 2^32 bytes, found {len(encoded)}", None, index, name)
+        raise KilnError("overflow", f"expected a name below 2^32 bytes, found {len(encoded)}", tensor=index, name=name)
     return encoded
 
 
@@ -173,7 +177,7 @@ def as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
         raise
     except Exception as error:  # a foreign __array__ may raise anything
         sentence = f"expected an array NumPy can read, found {type(tensor).__name__}: {shown(error)}"
-        raise KilnError("array", sentence, None, index, name) from error
+        raise KilnError("array", sentence, tensor=index, name=name) from error
     if array is None or stated is None:
         raise _refused_dtype(f"found {type(tensor).__name__}, which is not an array", index, name)
     if array is not tensor and isinstance(array, np.ndarray):
@@ -187,14 +191,14 @@ def as_numpy(tensor: object, index: int, name: str | None) -> NDArray[Any]:
 def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArray[Any]:
     if tensor.device.type != "cpu":
         sentence = f"expected a tensor in the CPU's memory, found one on device {tensor.device}; move it with .cpu()"
-        raise KilnError("device", sentence, None, index, name)
+        raise KilnError("device", sentence, tensor=index, name=name)
     if tensor.layout != torch.strided:
-        raise KilnError("layout", f"expected a strided tensor, found layout {tensor.layout}", None, index, name)
+        raise KilnError("layout", f"expected a strided tensor, found layout {tensor.layout}", tensor=index, name=name)
     dtype = _FROM_TORCH.get(str(tensor.dtype))
     if dtype is None:
         raise _refused_dtype(f"found {tensor.dtype}", index, name)
     if hasattr(tensor, "get_mask"):  # torch.masked.MaskedTensor
-        raise KilnError("masked", "expected a tensor without a mask, found a masked tensor", None, index, name)
+        raise KilnError("masked", "expected a tensor without a mask, found a masked tensor", tensor=index, name=name)
     # NumPy has no bf16 or f8 from torch, so every dtype goes over as bytes, one way for all.
     plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
     raw: NDArray[Any] = plain.flatten().view(torch.uint8).numpy()
@@ -202,11 +206,11 @@ def _from_torch(tensor: Any, torch: Any, index: int, name: str | None) -> NDArra
 
 
 def _refused_dtype(found: str, index: int, name: str | None) -> KilnDtypeError:
-    return KilnDtypeError("dtype", f"expected one of {_NAMES}, {found}", None, index, name)
+    return KilnDtypeError("dtype", f"expected one of {_NAMES}, {found}", tensor=index, name=name)
 
 
 def _refused_rank(rank: int, index: int, name: str | None) -> KilnError:
-    return KilnError("rank", f"expected at most {MAX_RANK} dims, found {rank}", None, index, name)
+    return KilnError("rank", f"expected at most {MAX_RANK} dims, found {rank}", tensor=index, name=name)
 
 
 _NAMES = ", ".join(str(row.numpy) for row in DTYPES)

@@ -128,21 +128,21 @@ def _read_front(head: bytes | memoryview, base: int, buffer_length: int) -> Fron
     padding = head[heap + name_bytes :]
     if padding != ZEROS[len(padding)]:
         bad = heap + name_bytes + first_nonzero(padding)
-        raise KilnError("padding", f"expected 0 after the names, found {head[bad]:#04x}", base + bad)
+        raise KilnError("padding", f"expected 0 after the names, found {head[bad]:#04x}", offset=base + bad)
     return _placed(descriptors, names, layouts, payloads, length)
 
 
 def _read_header(head: bytes | memoryview, base: int) -> tuple[int, int, int, int]:
     magic, version, flags, tensor_count, name_bytes, payload_bytes, reserved = HEADER.unpack_from(head)
     if magic != MAGIC:
-        raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", base)
+        raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", offset=base)
     if version != VERSION:
-        raise KilnError("version", f"expected version {VERSION}, found {version}", base + AT_VERSION)
+        raise KilnError("version", f"expected version {VERSION}, found {version}", offset=base + AT_VERSION)
     if flags & ~FLAG_NAMES != FLAG_LITTLE_ENDIAN:
-        raise KilnError("flags", f"expected flags 1 or 3, found {flags:#x}", base + AT_FLAGS)
+        raise KilnError("flags", f"expected flags 1 or 3, found {flags:#x}", offset=base + AT_FLAGS)
     if reserved != RESERVED:
         bad = first_nonzero(reserved)
-        raise KilnError("reserved", f"expected 0, found {reserved[bad]:#04x}", base + AT_RESERVED + bad)
+        raise KilnError("reserved", f"expected 0, found {reserved[bad]:#04x}", offset=base + AT_RESERVED + bad)
     if tensor_count == 0:
         _check_sums(base, [], flags, name_bytes, payload_bytes, 0)
     return tensor_count, flags, name_bytes, payload_bytes
@@ -151,7 +151,7 @@ def _read_header(head: bytes | memoryview, base: int) -> tuple[int, int, int, in
 def _check_length(base: int, heap: int, payloads: int, length: int, buffer_length: int) -> None:
     if length >= U64_END:
         at = AT_TENSOR_COUNT if heap >= U64_END else AT_NAME_BYTES if payloads >= U64_END else AT_PAYLOAD_BYTES
-        raise KilnError("overflow", f"expected a directory below 2^64 bytes, found {length}", base + at)
+        raise KilnError("overflow", f"expected a directory below 2^64 bytes, found {length}", offset=base + at)
     if buffer_length - base < length:
         raise end_of_buffer(length, base, buffer_length, "directory")
 
@@ -211,7 +211,7 @@ def _descriptor_error(
         with contextlib.suppress(UnicodeDecodeError):
             name = str(head[heap + start : heap + stop], "utf-8")
     kind = KilnDtypeError if rule == "dtype" else KilnError
-    return kind(rule, sentence, base + at + field, tensor, name)
+    return kind(rule, sentence, offset=base + at + field, tensor=tensor, name=name)
 
 
 def _check_sums(
@@ -224,14 +224,16 @@ def _check_sums(
         heap_length += fields[3]
     heap_length += names_length
     if name_bytes != heap_length:
-        raise KilnError("name_bytes", f"expected name_bytes {heap_length}, found {name_bytes}", base + AT_NAME_BYTES)
+        raise KilnError(
+            "name_bytes", f"expected name_bytes {heap_length}, found {name_bytes}", offset=base + AT_NAME_BYTES
+        )
     if payload_bytes != end:
         raise KilnError(
-            "payload_bytes", f"expected payload_bytes {end}, found {payload_bytes}", base + AT_PAYLOAD_BYTES
+            "payload_bytes", f"expected payload_bytes {end}, found {payload_bytes}", offset=base + AT_PAYLOAD_BYTES
         )
     if (flags & FLAG_NAMES != 0) != (names_length != 0):
         expected = "set, as a tensor has a name" if names_length else "clear, as no tensor has a name"
-        raise KilnError("flags", f"expected the names flag {expected}, found {flags:#x}", base + AT_FLAGS)
+        raise KilnError("flags", f"expected the names flag {expected}, found {flags:#x}", offset=base + AT_FLAGS)
 
 
 def _read_heap(
@@ -245,7 +247,7 @@ def _read_heap(
         if name is not None:
             if name in seen:
                 sentence = f"expected a name no earlier tensor has, found {shown(name)}"
-                raise KilnError("duplicate_name", sentence, base + at, tensor, name)
+                raise KilnError("duplicate_name", sentence, offset=base + at, tensor=tensor, name=name)
             seen.add(name)
         names.append(name)
         at += length
@@ -263,7 +265,7 @@ def _read_text(head: bytes | memoryview, base: int, at: int, length: int, tensor
     except UnicodeDecodeError as error:
         found = shown(bytes(head[at + error.start : at + error.end]))
         sentence = f"expected UTF-8, found {found}: {error.reason}"
-        raise KilnError("utf8", sentence, base + at, tensor, name) from error
+        raise KilnError("utf8", sentence, offset=base + at, tensor=tensor, name=name) from error
 
 
 def _placed(
@@ -304,7 +306,7 @@ def _check_bools(data: bytes | memoryview, base: int, front: Front, region: Regi
 def _region_error(rule: Rule, sentence: str, base: int, front: Front, region: Region, bad: int) -> KilnError:
     _, start, _, tensor = region
     name = None if tensor is None else front.tensors[tensor][0]
-    return KilnError(rule, sentence, base + start + bad, tensor, name)
+    return KilnError(rule, sentence, offset=base + start + bad, tensor=tensor, name=name)
 
 
 def tensors_of(

@@ -216,5 +216,5 @@ def read_whole(data: bytes | memoryview) -> Front:
     front = read_directory(data, 0)
     if len(data) != front.length:
         sentence = f"expected nothing after the directory, found {len(data) - front.length} bytes"
-        raise KilnError("trailing", sentence, front.length)
+        raise KilnError("trailing", sentence, offset=front.length)
     return front

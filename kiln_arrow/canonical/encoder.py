@@ -124,14 +124,14 @@ def _front(tensors: tuple[_Facts, ...]) -> Front:
         if name in seen:
             text = name.decode()
             sentence = f"expected a name no earlier tensor has, found {shown(text)}"
-            raise KilnError("duplicate_name", sentence, None, index, text)
+            raise KilnError("duplicate_name", sentence, tensor=index, name=text)
         if name:
             seen.add(name)
         start = align64(end)
         end = start + byte_length
         if end >= U64_END:
             raise KilnError(
-                "overflow", f"expected payloads below 2^64 bytes, found {end}", None, index, name.decode() or None
+                "overflow", f"expected payloads below 2^64 bytes, found {end}", tensor=index, name=name.decode() or None
             )
         fields = (start, byte_length, len(name), len(layout), code, len(dims), DESCRIPTOR_RESERVED)
         descriptors.append(DESCRIPTOR.pack(*fields, *dims, *_NO_DIMS[len(dims) :]))
@@ -160,7 +160,7 @@ def ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:
     for entry in tensors:
         if not isinstance(entry, (tuple, list)) or len(entry) != 2:
             sentence = f"expected a pair of name and tensor, found {type(entry).__name__}"
-            raise KilnError("entry", sentence, None, len(entries))
+            raise KilnError("entry", sentence, tensor=len(entries))
         entries.append((_name_bytes(entry[0], len(entries)), entry[0], entry[1]))
     return entries
 
@@ -173,5 +173,5 @@ def _name_bytes(name: object, index: int) -> bytes:
     if isinstance(name, str):
         return utf8(name, index, name)
     if name is not None:
-        raise KilnError("name", f"expected a string or None as a name, found {shown(name)}", None, index)
+        raise KilnError("name", f"expected a string or None as a name, found {shown(name)}", tensor=index)
     return b""

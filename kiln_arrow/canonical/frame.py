@@ -71,16 +71,16 @@ class Form(NamedTuple):
             raise end_of_buffer(PREFIX.size, 0, len(view), "frame prefix")
         magic, profile, flags, reserved, found = PREFIX.unpack_from(view)
         if magic != MAGIC:
-            raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", 0)
+            raise KilnError("magic", f"expected magic {MAGIC!r}, found {magic!r}", offset=0)
         if profile:
-            raise KilnError("profile", f"expected profile 0, found {profile}", _AT_PROFILE)
+            raise KilnError("profile", f"expected profile 0, found {profile}", offset=_AT_PROFILE)
         if flags:
-            raise KilnError("flags", f"expected flags 0, found {flags:#x}", _AT_FLAGS)
+            raise KilnError("flags", f"expected flags 0, found {flags:#x}", offset=_AT_FLAGS)
         if reserved:
-            raise KilnError("reserved", f"expected 0, found {reserved:#04x}", _AT_RESERVED)
+            raise KilnError("reserved", f"expected 0, found {reserved:#04x}", offset=_AT_RESERVED)
         if found != self.schema_hash:
             sentence = f"expected schema hash {self.schema_hash:#018x} of {shown(self.type_text)}, found {found:#018x}"
-            raise KilnSchemaError("schema_hash", sentence, _AT_HASH)
+            raise KilnSchemaError("schema_hash", sentence, offset=_AT_HASH)
 
 
 @remembered

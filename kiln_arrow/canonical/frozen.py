@@ -124,7 +124,7 @@ def check_value(codec: Codec, view: memoryview, at: int) -> None:
 
 def _require_end(view: memoryview, end: int) -> None:
     if end != len(view):
-        raise KilnError("trailing", f"expected nothing after the value, found {len(view) - end} bytes", end)
+        raise KilnError("trailing", f"expected nothing after the value, found {len(view) - end} bytes", offset=end)
 
 
 @remembered
@@ -143,11 +143,6 @@ def _codec(kind: Type) -> Codec:
     if isinstance(kind, Option):
         return _option(_codec(kind.value))
     return _struct([(name, _codec(field)) for name, field in kind.fields])
-
-
-def _within(step: str, error: KilnError) -> None:
-    """Add one step, outermost last, to the path of an error on its way out."""
-    error.path = step + (f".{error.path}" if error.path[:1] not in ("", "[") else error.path)
 
 
 def _field_step(key: object) -> str:
@@ -170,7 +165,7 @@ def _fixed(size: int, what: str, view: memoryview, at: int) -> int:
 def _flag(rule: Rule, view: memoryview, at: int) -> tuple[bool, int]:
     end = _fixed(1, rule, view, at)
     if view[at] > 1:
-        raise KilnError(rule, f"expected a {rule} byte of 0 or 1, found {view[at]:#04x}", at)
+        raise KilnError(rule, f"expected a {rule} byte of 0 or 1, found {view[at]:#04x}", offset=at)
     return view[at] == 1, end
 
 
@@ -286,7 +281,7 @@ def _read_str(view: memoryview, at: int, _: Made | None) -> tuple[str, int]:
         return str(view[start:end], "utf-8"), end
     except UnicodeDecodeError as error:
         found = shown(bytes(view[start + error.start : start + error.end]))
-        raise KilnError("utf8", f"expected UTF-8, found {found}: {error.reason}", start) from error
+        raise KilnError("utf8", f"expected UTF-8, found {found}: {error.reason}", offset=start) from error
 
 
 def _write_tensors(value: Any, parts: Parts) -> None:
@@ -310,8 +305,7 @@ def _list(item: Codec) -> Codec:
                 item.write(entry, parts)
                 index += 1  # needed after the loop breaks off
         except KilnError as error:
-            _within(f"[{index}]", error)
-            raise
+            raise error.placed(f"[{index}]") from error.__cause__
         parts[count_at] = index.to_bytes(8, "little")  # what was written, whatever a subclass says of its length
 
     def read(view: memoryview, at: int, made: Made | None) -> tuple[list[Any], int]:
@@ -325,8 +319,7 @@ def _list(item: Codec) -> Codec:
                     items.append(value)
                 index += 1  # needed after the loop breaks off
         except KilnError as error:
-            _within(f"[{index}]", error)
-            raise
+            raise error.placed(f"[{index}]") from error.__cause__
         return items, at
 
     return Codec(8, write, read)
@@ -347,8 +340,7 @@ def _dict(item: Codec) -> Codec:
             try:
                 item.write(value[key], parts)
             except KilnError as error:
-                _within(f"[{shown(key)}]", error)
-                raise
+                raise error.placed(f"[{shown(key)}]") from error.__cause__
 
     def read(view: memoryview, at: int, made: Made | None) -> tuple[dict[str, Any], int]:
         count, at = _read_count(view, at, 8 + item.smallest, "dict entries")
@@ -358,13 +350,12 @@ def _dict(item: Codec) -> Codec:
             key, end = _read_str(view, at, made)
             if last is not None and key <= last:  # strings compare by code point, which is UTF-8's byte order
                 sentence = f"expected a key after {shown(last)} in byte order, found {shown(key)}"
-                raise KilnError("key_order", sentence, at + 8)
+                raise KilnError("key_order", sentence, offset=at + 8)
             last = key
             try:
                 value, at = item.read(view, end, made)
             except KilnError as error:
-                _within(f"[{shown(key)}]", error)
-                raise
+                raise error.placed(f"[{shown(key)}]") from error.__cause__
             if made is not None:
                 entries[key] = value
         return entries, at
@@ -404,8 +395,7 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
             try:
                 codec.write(value[name], parts)
             except KilnError as error:
-                _within(name, error)
-                raise
+                raise error.placed(name) from error.__cause__
 
     def read(view: memoryview, at: int, made: Made | None) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
@@ -418,8 +408,7 @@ def _struct(fields: list[tuple[str, Codec]]) -> Codec:
                 if made is not None:
                     values[name] = value
         except KilnError as error:
-            _within(name, error)
-            raise
+            raise error.placed(name) from error.__cause__
         return values, at
 
     return Codec(smallest, write, read, structs)

@@ -143,7 +143,7 @@ def parse_type(text: str) -> Type:
     """
     parsed, end = _parse_type(text, 0, 0)
     if end != len(text):
-        raise KilnError("trailing", f"expected the type text to end, found {shown(text[end:])}", end)
+        raise KilnError("trailing", f"expected the type text to end, found {shown(text[end:])}", offset=end)
     return parsed
 
 
@@ -213,12 +213,12 @@ def _parse_type(text: str, at: int, depth: int) -> tuple[Type, int]:
     if opening is None:
         return _parse_leaf(text, at)
     if depth == MAX_DEPTH:
-        raise KilnError("depth", f"expected at most {MAX_DEPTH} open braces, found one more", at)
+        raise KilnError("depth", f"expected at most {MAX_DEPTH} open braces, found one more", offset=at)
     word, inside = opening[1], opening.end()
     if word == "struct":
         return _parse_fields(text, inside, depth + 1)
     if word == "option" and text.startswith("option{", inside):
-        raise KilnError("nested_option", "expected an option of a type that is no option, found option{", inside)
+        raise KilnError("nested_option", "expected an option of a type that is no option, found option{", offset=inside)
     inner, at = _parse_type(text, inside, depth + 1)
     at = _expect("}", text, _expect(",", text, at))
     return (List(inner) if word == "list" else Dict(inner) if word == "dict" else Option(inner)), at
@@ -233,14 +233,16 @@ def _parse_leaf(text: str, at: int) -> tuple[Leaf, int]:
 
 def _parse_fields(text: str, at: int, depth: int) -> tuple[Struct, int]:
     if text.startswith("}", at):
-        raise KilnError("empty_struct", "expected at least one field, found }", at)
+        raise KilnError("empty_struct", "expected at least one field, found }", offset=at)
     fields: dict[str, Type] = {}
     while not text.startswith("}", at):
         name = _WORD.match(text, at)
         if name is None:
             raise _syntax("a field's name", text, at)
         if name[0] in fields:
-            raise KilnError("duplicate_field", f"expected a name no earlier field has, found {shown(name[0])}", at)
+            raise KilnError(
+                "duplicate_field", f"expected a name no earlier field has, found {shown(name[0])}", offset=at
+            )
         field, end = _parse_type(text, _expect(":", text, name.end()), depth)
         fields[name[0]] = field
         at = _expect(",", text, end)
@@ -255,4 +257,4 @@ def _expect(mark: str, text: str, at: int) -> int:
 
 def _syntax(expected: str, text: str, at: int) -> KilnError:
     found = shown(text[at : at + 20]) if at < len(text) else "the end"
-    return KilnError("syntax", f"expected {expected}, found {found}", at)
+    return KilnError("syntax", f"expected {expected}, found {found}", offset=at)

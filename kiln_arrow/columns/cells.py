@@ -14,7 +14,7 @@ from kiln_arrow.canonical.decoder import Front
 from kiln_arrow.canonical.directory import read_whole
 from kiln_arrow.canonical.frame import Form, form_of
 from kiln_arrow.columns.extension_types import FRAME, TENSORS, buffer_view, is_kiln, name_of
-from kiln_arrow.errors import KilnError
+from kiln_arrow.errors import KilnError, below
 from kiln_arrow.foreign.structure import (
     Slots,
     all_slots,
@@ -163,6 +163,10 @@ class Leaf(NamedTuple):
         """Return the column's row that a cell belongs to."""
         return cell if self.rows is None else int(self.rows[cell])
 
+    def path_in(self, column: str) -> str:
+        """Return the path down to these cells that begins with the name of their column."""
+        return below(column, self.path) if self.path else column
+
 
 def leaves(array: pa.Array, budget: Budget | None = None) -> list[Leaf]:
     """Return every array of Kiln cells in a column, however deep it lies, with its structure checked.
@@ -229,7 +233,7 @@ class _Walk:
         elif pa.types.is_struct(kind):
             at = without_nulls(array, at)
             for index in range(kind.num_fields):
-                name = _joined(path, name_of(kind.field(index)))
+                name = below(path, name_of(kind.field(index)))
                 yield from self._below(array.field(index), name, at, rows, may_repeat=may_repeat)
         elif is_encoded(kind):
             values, at = looked_up(array, at)
@@ -250,9 +254,9 @@ class _Walk:
         may_repeat |= pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type)
         if pa.types.is_map(array.type):
             for name, part in zip(("key", "value"), entries_of(array, slots), strict=True):
-                yield from self._below(part, _joined(path, name), slots, rows, may_repeat=may_repeat)
+                yield from self._below(part, below(path, name), slots, rows, may_repeat=may_repeat)
         else:
-            yield from self._below(array.values, _joined(path, "element"), slots, rows, may_repeat=may_repeat)
+            yield from self._below(array.values, below(path, "element"), slots, rows, may_repeat=may_repeat)
 
 
 def entries_of(array: pa.Array, slots: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
@@ -262,10 +266,6 @@ def entries_of(array: pa.Array, slots: NDArray[np.int64]) -> tuple[pa.Array, pa.
     if found is not None and found is not slots and bool((found < 0).any()):
         raise refused("a map with an entry that is null")
     return entries.field(0), entries.field(1)
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def chunks_of(column: Any) -> tuple[pa.DataType, list[pa.Array]]:
@@ -347,10 +347,7 @@ def fronts(leaf: Leaf) -> Iterator[tuple[Front, memoryview] | None]:
 
 def at_row(error: KilnError, leaf: Leaf, cell: int) -> KilnError:
     """Return the error of a cell with the cell's place in its column."""
-    error.row = leaf.row(cell)
-    if leaf.path:
-        error.path = leaf.path + (f".{error.path}" if error.path[:1] not in ("", "[") else error.path)
-    return error
+    return error.placed(leaf.path, row=leaf.row(cell))
 
 
 def bad_cells(leaf: Leaf) -> Iterator[KilnError]:
@@ -366,8 +363,7 @@ def bad_cells(leaf: Leaf) -> Iterator[KilnError]:
             known[place] = _error_of(data, form)
         error = known[place]
         if error is not None:
-            args = error.rule, error.sentence, error.offset, error.tensor, error.name, error.path
-            yield at_row(type(error)(*args), leaf, index)
+            yield at_row(error, leaf, index)
 
 
 def _error_of(data: memoryview, form: Form | None) -> KilnError | None:

@@ -14,9 +14,9 @@ from kiln_arrow.canonical.frame import prefix_of
 from kiln_arrow.columns.cells import Cells, Leaf, cells_of, chunks_of, entries_of, fronts, require_room
 from kiln_arrow.columns.extension_types import FrameType, is_kiln
 from kiln_arrow.columns.storage_arrays import build
-from kiln_arrow.columns.type_mapping import below, text_of_struct
+from kiln_arrow.columns.type_mapping import text_of_struct
 from kiln_arrow.columns.uniform import uniform
-from kiln_arrow.errors import KilnError, shown
+from kiln_arrow.errors import KilnError, below, shown
 from kiln_arrow.foreign.structure import (
     all_slots,
     bits_of,

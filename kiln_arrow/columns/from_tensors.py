@@ -123,8 +123,7 @@ def _plan_of_cell(cell: Any, data_type: Any, row: int) -> Plan | memoryview | by
         else:
             read_whole(data)
     except KilnError as error:
-        error.row = row
-        raise
+        raise error.placed(row=row) from error.__cause__
     return data
 
 
@@ -204,7 +203,7 @@ def _rows_of(sources: list[tuple[Any, NDArray[Any]]], mask: Any) -> tuple[int, N
     for index, (name, found) in enumerate(counts):
         if found is None or found != count:
             expected = f"{count} rows" if index and count is not None else "an array with rows"
-            raise KilnError("dims", f"expected {expected}, found {found} in {shown(name)}", None, index, name)
+            raise KilnError("dims", f"expected {expected}, found {found} in {shown(name)}", tensor=index, name=name)
     assert count is not None
     return count, None if nulls is None or not nulls.any() else ~nulls
 
@@ -214,4 +213,6 @@ def _check_bools(source: NDArray[Any], valid: NDArray[np.bool_] | None, index: i
     if valid is not None:
         bad &= valid
     if bad.any():
-        raise KilnError("bool", "expected bool bytes 0 or 1, found another", None, index, name, row=int(bad.argmax()))
+        raise KilnError(
+            "bool", "expected bool bytes 0 or 1, found another", tensor=index, name=name, row=int(bad.argmax())
+        )

@@ -104,8 +104,7 @@ def marked_type(field: pa.Field, path: str = "") -> pa.DataType:
     try:
         return _marked(field.type, metadata.get(_NAME_KEY, b""), metadata.get(_METADATA_KEY, b""), path)
     except KilnError as error:
-        error.path = error.path or path
-        raise
+        raise error if error.path else error.placed(path) from error.__cause__
 
 
 def _marked(data_type: pa.DataType, name: bytes, metadata: bytes, path: str) -> pa.DataType:

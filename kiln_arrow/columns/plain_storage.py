@@ -71,8 +71,7 @@ def from_storage(table: Any, columns: Iterable[str] | Mapping[str, Any]) -> Any:
     found = _rebuilt(table, fields)
     for name in names:
         for error in column_errors(found[name]):
-            error.path = f"{name}.{error.path}" if error.path else name
-            raise error
+            raise error.placed(name) from error.__cause__
     return found
 
 

@@ -194,10 +194,10 @@ def _check_tensors(front: Front, row: int) -> None:
     for index, (name, _, _, layout, _, _) in enumerate(front.tensors):
         if layout is not None:
             sentence = f"expected plain arrays, found layout {shown(layout)}; iter_tensors gives it"
-            raise KilnError("layout", sentence, None, index, name, row=row)
+            raise KilnError("layout", sentence, tensor=index, name=name, row=row)
         if name is None and unnamed:
             sentence = "expected at most one unnamed tensor in a cell, found another; iter_tensors gives them"
-            raise KilnError("name", sentence, None, index, row=row)
+            raise KilnError("name", sentence, tensor=index, row=row)
         unnamed |= name is None
 
 
@@ -257,6 +257,5 @@ def column_errors(column: Any) -> Iterator[KilnError]:
                 continue
             for error in bad_cells(leaf):
                 assert error.row is not None
-                error.row += base
-                yield error
+                yield error.placed(row=error.row + base) if base else error
         base += len(chunk)

@@ -8,12 +8,11 @@ import pyarrow as pa
 
 from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, is_name
 from kiln_arrow.columns.extension_types import TENSORS, TensorsType, is_kiln, name_of
-from kiln_arrow.errors import KilnError, shown
+from kiln_arrow.errors import KilnError, below, shown
 
 __all__ = [
     "ARROW_OF_WORD",
     "arrow_of",
-    "below",
     "is_list",
     "text_of_struct",
 ]
@@ -43,11 +42,6 @@ _WORD_OF_ARROW: dict[pa.DataType, str] = {
     pa.binary_view(): "bytes",
 }
 """The same the other way, with the other forms of text and bytes that are taken in."""
-
-
-def below(path: str, step: str) -> str:
-    """Return the path of a part: a field after a point, an item in brackets."""
-    return f"{path}.{step}" if path and step[:1] != "[" else path + step
 
 
 def text_of_struct(data_type: pa.DataType) -> str:

@@ -123,7 +123,7 @@ def stacked(block: Uniform) -> list[NDArray[Any]]:
             array: NDArray[Any] = np.ndarray((block.rows, *dims), dtype, block.memory, block.start + start, strides)
         except ValueError as error:
             sentence = f"expected dims that fit one array, found {block.rows} times {dims}"
-            raise KilnError("overflow", sentence, None, index, name) from error
+            raise KilnError("overflow", sentence, tensor=index, name=name) from error
         if not array.flags.aligned:
             array = array.copy()
             array.flags.writeable = False

@@ -135,8 +135,9 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
                 longest = int(lengths.max(initial=0))
                 if longest > LIMIT:
                     sentence = f"expected cells below 2 GiB, as Parquet can hold no more, found {longest} bytes"
-                    path = f"{name}.{leaf.path}" if leaf.path else name
-                    raise KilnError("size", sentence, path=path, row=base + leaf.row(int(lengths.argmax())))
+                    raise KilnError(
+                        "size", sentence, path=leaf.path_in(name), row=base + leaf.row(int(lengths.argmax()))
+                    )
                 largest = max(largest, longest)
                 if leaf.rows is None:
                     rows[base : base + len(chunk)] += lengths

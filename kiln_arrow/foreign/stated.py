@@ -50,21 +50,20 @@ def stated_dtypes(tensor: Any, index: int, name: str | None) -> Stated:
         KilnDtypeError: An Arrow type without numbers in it, which pyarrow is better not asked to turn into objects.
     """
     if _is_masked(tensor):
-        raise KilnError("masked", "expected an array without a mask, found a masked array", None, index, name)
+        raise KilnError("masked", "expected an array without a mask, found a masked array", tensor=index, name=name)
     dtypes: set[np.dtype[Any]] = set()
     for part in _parts(tensor):
         if isinstance(part, (pa.Array, pa.ChunkedArray)):
             try:
                 has_nulls = _any_chunk_has_nulls(part)
             except KilnError as error:
-                error.tensor, error.name = index, name
-                raise
+                raise error.placed(tensor=index, name=name) from None
             if has_nulls:
                 raise _nulls(type(tensor), index, name)
             found = _dtypes_of_arrow(part.type)
             if part is tensor and (_NO_DTYPE in found or pa.types.is_struct(part.type)):
                 sentence = f"expected an array of numbers, found one of {part.type!s:.80}"
-                raise KilnDtypeError("dtype", sentence, None, index, name)
+                raise KilnDtypeError("dtype", sentence, tensor=index, name=name)
             dtypes |= found
         else:
             if _has_nulls(part):
@@ -84,12 +83,12 @@ def require_stated(array: np.ndarray[Any, Any], stated: Stated, tensor: Any, ind
         sentence = (
             f"expected NumPy to give the dtype that the {type(tensor).__name__} states, {found}, found {array.dtype}"
         )
-        raise KilnDtypeError("dtype", sentence, None, index, name)
+        raise KilnDtypeError("dtype", sentence, tensor=index, name=name)
 
 
 def _nulls(kind: type, index: int, name: str | None) -> KilnError:
     sentence = f"expected a tensor without nulls, found a {kind.__name__} that has some; fill or drop them first"
-    return KilnError("masked", sentence, None, index, name)
+    return KilnError("masked", sentence, tensor=index, name=name)
 
 
 def _is_masked(tensor: Any) -> bool:
