@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.arrays.describe import describe_leaf
+from arrow_digest.arrays.describe import describe
 from arrow_digest.native.choice import Kernels
 from arrow_digest.rules.arrow0 import leaves as columns_module
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.arrow0.leaf_columns import leaf_column
 from arrow_digest.rules.arrow0.types import encode_type
 from arrow_digest.rules.chosen import chosen_rule
 
@@ -104,7 +105,7 @@ def _streams(table: Any) -> list[bytes]:
         + b"".join(
             bytes(part)
             for chunk in table.column(leaf.indices[0]).chunks
-            for part in portable.encode(describe_leaf(chunk, leaf.indices, leaf.path))
+            for part in portable.encode(leaf_column(describe(chunk), leaf.indices))
         )
         for leaf in chosen_rule().plan(table.schema).leaves
     ]

@@ -15,6 +15,7 @@ import arrow_digest as ad
 from arrow_digest.native.choice import Kernels
 from arrow_digest.rules.arrow0 import leaves as columns
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.arrow0.leaf_columns import leaf_column
 from arrow_digest.rules.chosen import chosen_rule
 
 ROWS = 2_000_000
@@ -110,9 +111,9 @@ def test_portable_encoding_keeps_up_with_sha3(shape: str, against_floor: Any, mo
 def _stream(table: Any) -> bytes:
     """Return the bytes that the one leaf's digest is fed."""
     (leaf,) = chosen_rule().plan(table.schema).leaves
-    from arrow_digest.arrays.describe import describe_leaf
+    from arrow_digest.arrays.describe import describe
 
-    chunks = (describe_leaf(chunk, leaf.indices, leaf.path) for chunk in table.column(0).chunks)
+    chunks = (leaf_column(describe(chunk), leaf.indices) for chunk in table.column(0).chunks)
     return b"".join(bytes(part) for chunk in chunks for part in portable.encode(chunk))
 
 

@@ -7,14 +7,14 @@ not depend on how the rows come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 
-from arrow_digest.arrays.joinable import buffer_size, copied_size, describe_chunks, is_joinable, is_valid
-from arrow_digest.arrays.schema import Place
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.joinable import buffer_size, copied_size, is_joinable, is_valid
 from arrow_digest.errors import InvalidArrayError
 
 __all__ = ["joined"]
@@ -32,14 +32,13 @@ _SMALL_BYTES = 1 << 18
 _SAMPLE_ROWS = 8
 
 
-def joined(batches: Iterable[Any], leaves: Sequence[Place], each: Each) -> Iterator[Any]:
+def joined(batches: Iterable[Any], each: Each) -> Iterator[Any]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Nothing is looked at of a batch, or of a chunk, that has no rows.
 
     Args:
         batches: `pyarrow.RecordBatch` and `pyarrow.Table` objects of one schema.
-        leaves: The leaf columns of each of them.
         each: Calls a function for each column, on the threads at hand.
 
     Raises:
@@ -51,48 +50,48 @@ def joined(batches: Iterable[Any], leaves: Sequence[Place], each: Each) -> Itera
         if batch.num_rows == 0:
             continue
         if isinstance(batch, pa.RecordBatch) and batch.num_rows < _SMALL_ROWS and batch.num_columns:
-            _require_whole(batch, leaves)
+            _require_whole(batch)
             small.append(batch)
             rows, size = rows + batch.num_rows, size + _size(batch)
             if rows < _PIECE_ROWS and size < _PIECE_BYTES:
                 continue
-        yield from _flush(small, leaves, each)
+        yield from _flush(small, each)
         rows = size = 0
         if isinstance(batch, pa.Table):
-            yield from _table_batches(batch, leaves, each)
+            yield from _table_batches(batch, each)
         elif batch.num_rows >= _SMALL_ROWS or not batch.num_columns:
-            yield from _cut(batch, leaves)
-    yield from _flush(small, leaves, each)
+            yield from _cut(batch)
+    yield from _flush(small, each)
 
 
-def _flush(small: list[Any], leaves: Sequence[Place], each: Each) -> Iterator[Any]:
+def _flush(small: list[Any], each: Each) -> Iterator[Any]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
         yield batches[0]
     elif batches:
-        yield from _joined_pieces(pa.Table.from_batches(batches), leaves, each)
+        yield from _joined_pieces(pa.Table.from_batches(batches), each)
 
 
-def _table_batches(table: Any, leaves: Sequence[Place], each: Each) -> Iterator[Any]:
+def _table_batches(table: Any, each: Each) -> Iterator[Any]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
     chunks = max(column.num_chunks for column in table.itercolumns())
     if table.num_rows >= chunks * _SMALL_ROWS or chunks <= 1:
-        yield from _one_by_one(table, leaves)
+        yield from _one_by_one(table)
     else:
-        yield from _joined_pieces(table, leaves, each)
+        yield from _joined_pieces(table, each)
 
 
-def _one_by_one(table: Any, leaves: Sequence[Place]) -> Iterator[Any]:
+def _one_by_one(table: Any) -> Iterator[Any]:
     for batch in table.to_batches():
         if batch.num_rows:
-            yield from _cut(batch, leaves)
+            yield from _cut(batch)
 
 
-def _cut(batch: Any, leaves: Sequence[Place]) -> Iterator[Any]:
-    _require_whole(batch, leaves)
+def _cut(batch: Any) -> Iterator[Any]:
+    _require_whole(batch)
     if batch.num_rows <= _MOST_ROWS or not batch.num_columns:
         yield batch
         return
@@ -100,31 +99,32 @@ def _cut(batch: Any, leaves: Sequence[Place]) -> Iterator[Any]:
         yield batch.slice(start, _MOST_ROWS)
 
 
-def _require_whole(batch: Any, leaves: Sequence[Place]) -> None:
+def _require_whole(batch: Any) -> None:
     """Refuse a batch in which pyarrow finds an array of the wrong length, or buffers shorter than their array."""
     if is_valid(batch, full=False):
         return
     if batch.num_rows < 0:
         raise InvalidArrayError((), "length", f"expected a number of rows, found {batch.num_rows}")
-    for leaf in leaves:  # which says more
-        describe_chunks([batch.column(leaf.indices[0])], (leaf,))
+    # Described, which names the field and the rule that pyarrow's refusal does not name.
+    for index, column in enumerate(batch.columns):
+        describe(column, (batch.schema.field(index).name,))
     try:
         batch.validate()
     except pa.ArrowInvalid as error:
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
-def _joined_pieces(table: Any, leaves: Sequence[Place], each: Each) -> Iterator[Any]:
+def _joined_pieces(table: Any, each: Each) -> Iterator[Any]:
     def may_join(index: int) -> bool:
-        return is_joinable(table.column(index), tuple(leaf for leaf in leaves if leaf.indices[0] == index))
+        return is_joinable(table.column(index), (table.schema.field(index).name,))
 
     if not all(each(may_join, table.num_columns)):
-        yield from _one_by_one(table, leaves)
+        yield from _one_by_one(table)
         return
     step = min(max(_PIECE_BYTES // _row_size(table), 1), _PIECE_ROWS)
     for piece in _pieces(table, step, each):
         if piece is not table and not is_valid(piece, full=False):  # where a chunk was cut
-            yield from _one_by_one(piece, leaves)
+            yield from _one_by_one(piece)
             continue
         joined_piece = piece
         with suppress(pa.ArrowException):  # pyarrow cannot join every type: such chunks are taken one by one

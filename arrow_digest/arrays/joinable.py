@@ -10,7 +10,7 @@ joined; where that would be another judgement (of runs), it is judged before. Al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,32 +18,34 @@ import pyarrow as pa
 import pyarrow.types as pt
 from pyarrow import lib
 
-from arrow_digest.arrays.describe import describe_leaf
-from arrow_digest.arrays.schema import Place
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.types import (
+    ENCODINGS,
+    LARGE,
+    LIST_OFFSETS,
+    LIST_VIEWS,
+    VIEWS,
+    any_part,
+    as_binary,
+    has_offsets,
+    looks_up,
+    storage_type,
+)
 
-__all__ = ["buffer_size", "copied_size", "describe_chunks", "is_joinable", "is_valid"]
+__all__ = ["buffer_size", "copied_size", "is_joinable", "is_valid"]
 
 # An index, a view, or where a list lies takes about so much, if not less.
 _POINTER_BYTES = 16
 # So many entries of dictionaries are looked at again and again before it is asked whether they are one dictionary.
 _MANY_ENTRIES = 1 << 22
 
-_LIST_VIEWS = frozenset((lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW))
-_VIEWS = frozenset((lib.Type_STRING_VIEW, lib.Type_BINARY_VIEW))
-_SHARES = frozenset((lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED, *_LIST_VIEWS))
-_LOOKED_UP = _SHARES | _VIEWS
-_BINARIES = frozenset((lib.Type_BINARY, lib.Type_LARGE_BINARY, lib.Type_STRING, lib.Type_LARGE_STRING))
-_LISTS = frozenset((lib.Type_LIST, lib.Type_LARGE_LIST))
-_WIDE = frozenset((lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING, lib.Type_LARGE_LIST))
-_BLIND = ((pt.is_string, pa.binary()), (pt.is_large_string, pa.large_binary()), (pt.is_string_view, pa.binary_view()))
 
-
-def is_joinable(column: Any, leaves: Sequence[Place]) -> bool:
+def is_joinable(column: pa.ChunkedArray, path: tuple[str, ...]) -> bool:
     """Return whether pyarrow may join the chunks of a column.
 
     Args:
-        column: A `pyarrow.ChunkedArray`.
-        leaves: The leaf columns under it.
+        column: The chunks of a top-level column.
+        path: Its path, for errors.
 
     Raises:
         InvalidArrayError: A chunk points outside its buffers.
@@ -51,30 +53,25 @@ def is_joinable(column: Any, leaves: Sequence[Place]) -> bool:
     data_type = column.type
     if not is_valid(column, full=False):
         sound = False
-    elif any(_any_part(data_type, test) for test in (_is_joined_wrongly, _ends_validation, _has_runs_as_items)):
+    elif any(any_part(data_type, test) for test in (_is_joined_wrongly, _ends_validation, _has_runs_as_items)):
         return False
-    elif _looks_up(data_type):
+    elif any_part(data_type, looks_up):
         # Full validation also looks at what values mean. Only a broken structure is refused.
         sound = _is_sound(column) or ((blind := _blind(column)) is not column and is_valid(blind))
     else:
         # pyarrow looks at the first and last offset of each chunk, and joining only shifts those between.
         sound = not _has_inner_offsets(data_type) or all(is_valid(chunk) for chunk in _distinct(column))
     if not sound:
-        describe_chunks(column.chunks, leaves)
-    elif _any_part(data_type, pt.is_run_end_encoded):  # whose values pyarrow takes for sound also where they are more
-        describe_chunks(_distinct(column), leaves)
+        _describe_chunks(column.chunks, path)
+    elif any_part(data_type, pt.is_run_end_encoded):  # whose values pyarrow takes for sound also where they are more
+        _describe_chunks(_distinct(column), path)
     return sound
 
 
-def describe_chunks(chunks: Any, leaves: Sequence[Place]) -> None:
-    """Refuse arrays of a top-level column that point outside their buffers.
-
-    Raises:
-        InvalidArrayError: One does.
-    """
+def _describe_chunks(chunks: Iterable[pa.Array], path: tuple[str, ...]) -> None:
+    """Refuse chunks that point outside their buffers."""
     for chunk in chunks:
-        for leaf in leaves:
-            describe_leaf(chunk, leaf.indices, leaf.path)
+        describe(chunk, path)
 
 
 def is_valid(data: Any, *, full: bool = True) -> bool:
@@ -93,7 +90,7 @@ def buffer_size(data: Any) -> int:
 
 def copied_size(column: Any) -> int:
     """Return about how many bytes joining the chunks of a column copies: not what they share and only point into."""
-    data_type = _storage(column.type)
+    data_type = storage_type(column.type)
     if data_type.id == lib.Type_DICTIONARY and column.num_chunks:
         # Of dictionaries, only what others add to the first.
         return _POINTER_BYTES * len(column) + buffer_size(column) - buffer_size(column.chunk(0))
@@ -107,17 +104,17 @@ def _array_size(array: Any, counted: set[int]) -> int:
         return 0  # even its one offset may be anything
     if isinstance(data_type, pa.BaseExtensionType):
         return _array_size(array.storage, counted)
-    if data_type.id in _VIEWS:
+    if data_type.id in VIEWS:
         return _POINTER_BYTES * length
-    if data_type.id in _SHARES:
+    if data_type.id in ENCODINGS or data_type.id in LIST_VIEWS:
         values = array.dictionary if data_type.id == lib.Type_DICTIONARY else array.values
         return _POINTER_BYTES * length + _shared_size(values, counted)
-    if data_type.id in _BINARIES or data_type.id in _LISTS:
-        width = 8 if data_type.id in _WIDE else 4
+    if has_offsets(data_type):
+        width = 8 if data_type.id in LARGE else 4
         offsets = np.frombuffer(array.buffers()[1], f"<i{width}", length + 1, array.offset * width)
         first = int(offsets[0])
         count = int(offsets[-1]) - first
-        if data_type.id in _LISTS:
+        if data_type.id in LIST_OFFSETS:
             items = array.values
             count = _array_size(items.slice(first, count), counted) if 0 <= first <= first + count <= len(items) else 0
         return length * width + max(count, 0) + _bits_size(array)
@@ -142,29 +139,10 @@ def _shared_size(values: Any, counted: set[int]) -> int:
     return 0 if known else buffer_size(values)
 
 
-def _any_part(data_type: Any, test: Callable[[Any], bool]) -> bool:
-    """Return whether a test holds for a type or one inside it."""
-    if isinstance(data_type, pa.BaseExtensionType):
-        return test(data_type) or _any_part(data_type.storage_type, test)
-    if data_type.id == lib.Type_DICTIONARY:
-        return test(data_type) or _any_part(data_type.value_type, test)
-    return test(data_type) or any(_any_part(data_type.field(i).type, test) for i in range(data_type.num_fields))
-
-
-def _storage(data_type: Any) -> Any:
-    while isinstance(data_type, pa.BaseExtensionType):
-        data_type = data_type.storage_type
-    return data_type
-
-
-def _looks_up(data_type: Any) -> bool:
-    return _any_part(data_type, lambda part: part.id in _LOOKED_UP)
-
-
 def _is_joined_wrongly(data_type: Any) -> bool:
     # pyarrow makes one dictionary of several, and takes the bits of half floats for integers while it does.
     is_dictionary = data_type.id == lib.Type_DICTIONARY
-    return is_dictionary and _any_part(data_type.value_type, lambda part: part.id == lib.Type_HALF_FLOAT)
+    return is_dictionary and any_part(data_type.value_type, lambda part: part.id == lib.Type_HALF_FLOAT)
 
 
 def _ends_validation(data_type: Any) -> bool:
@@ -175,13 +153,13 @@ def _ends_validation(data_type: Any) -> bool:
 def _has_runs_as_items(data_type: Any) -> bool:
     # A slice of lists may have no item, and then says nothing of the runs that another slice has.
     is_list = data_type.num_fields == 1 and data_type.id not in (lib.Type_STRUCT, lib.Type_RUN_END_ENCODED)
-    return is_list and _any_part(data_type.field(0).type, pt.is_run_end_encoded)
+    return is_list and any_part(data_type.field(0).type, pt.is_run_end_encoded)
 
 
 def _has_inner_offsets(data_type: Any) -> bool:
-    storage = _storage(data_type)
+    storage = storage_type(data_type)
     inner = (storage.field(index).type for index in range(storage.num_fields))
-    return any(_any_part(part, lambda part: part.id in _BINARIES | _LISTS) for part in inner)
+    return any(any_part(part, has_offsets) for part in inner)
 
 
 def _distinct(column: Any) -> Iterator[Any]:
@@ -193,7 +171,7 @@ def _distinct(column: Any) -> Iterator[Any]:
     if not column.num_chunks:
         return
     one_memory = buffer_size(column) == buffer_size(column.chunk(0))
-    has_dictionary = _any_part(column.type, pt.is_dictionary)  # whose memory `buffers` leaves out
+    has_dictionary = any_part(column.type, pt.is_dictionary)  # whose memory `buffers` leaves out
     seen: set[tuple[Any, ...]] = set()
     for chunk in column.iterchunks():
         if len(chunk) == 0:
@@ -239,7 +217,7 @@ def _is_sound(column: Any) -> bool:
         if entries > _MANY_ENTRIES and (dictionary := _one_dictionary(column)) is not None:
             # Joining shifts no index then, and indices are looked at when they are followed.
             return is_valid(column, full=False) and is_valid(dictionary)
-    elif (storage := _storage(column.type)).num_fields and storage.id not in _LIST_VIEWS:
+    elif (storage := storage_type(column.type)).num_fields and storage.id not in LIST_VIEWS:
         return is_valid(column, full=False) and all(is_valid(chunk) for chunk in _distinct(column))
     return is_valid(column)
 
@@ -258,9 +236,7 @@ def _memory(array: Any) -> tuple[Any, ...]:
     return len(array), array.offset, buffers
 
 
-def _blind(column: Any) -> Any:
+def _blind(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return text as binary, for validation that does not care about characters."""
-    for is_text, binary in _BLIND:
-        if is_text(column.type):  # a view of the same buffers: nothing of them is followed, as a cast may do
-            return pa.chunked_array([chunk.view(binary) for chunk in column.iterchunks()], binary)
-    return column
+    chunks = [as_binary(chunk) for chunk in column.iterchunks()]
+    return pa.chunked_array(chunks) if chunks and chunks[0].type != column.type else column

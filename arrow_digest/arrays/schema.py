@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyarrow import lib
@@ -11,7 +11,7 @@ from pyarrow import lib
 from arrow_digest.arrays.types import LISTS, unwrap, unwrapped
 from arrow_digest.errors import UnsupportedTypeError
 
-__all__ = ["Field", "Nullability", "Place", "Struct", "nullability", "structs", "walk"]
+__all__ = ["Field", "Nullability", "Struct", "nullability", "structs", "walk"]
 
 
 class Field(NamedTuple):
@@ -30,18 +30,6 @@ class Field(NamedTuple):
     data_type: pa.DataType
     base_type: pa.DataType
     above: int
-
-
-class Place(Protocol):
-    """Where a leaf column is: its names and its indices, from the top-level column down."""
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Field names."""
-
-    @property
-    def indices(self) -> tuple[int, ...]:
-        """Field indices."""
 
 
 class Struct(NamedTuple):

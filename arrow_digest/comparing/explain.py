@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.batches import joined
-from arrow_digest.arrays.describe import describe_leaf
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.errors import format_path
 from arrow_digest.functions import DEFAULT_FUNCTION
 from arrow_digest.multihash import Multihash
@@ -15,7 +20,7 @@ from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.records import digest_source
-from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan, Rule
+from arrow_digest.rules.rule import ColumnDigest, Plan, Rule
 from arrow_digest.typing import RecordSource
 from arrow_digest.workers import Pool, thread_count
 
@@ -138,21 +143,23 @@ def explain(
 def _first_bytes(rule: Rule, plan: Plan, batches: Any, byte_count: int) -> list[bytes]:
     """Return at least one byte more of each leaf's stream than is shown, where there is one."""
     streams = [b""] * len(plan.leaves)
-    for batch in joined(batches, plan.leaves, Pool(1).each):
+    for batch in joined(batches, Pool(1).each):
         wanted = [number for number, data in enumerate(streams) if len(data) <= byte_count]
-        for number in wanted:
-            streams[number] += _batch_bytes(rule, batch, plan.leaves[number], byte_count + 1 - len(streams[number]))
         if not wanted:
             break
+        columns: dict[int, Node] = {}
+        for number in wanted:
+            leaf, index = plan.leaves[number], plan.leaves[number].indices[0]
+            if index not in columns:
+                # A row is a byte at least, so no more rows are needed than bytes.
+                columns[index] = describe(batch.column(index).slice(0, byte_count + 1), leaf.path[:1])
+            streams[number] += _joined_start(rule.stream(columns[index], leaf), byte_count + 1 - len(streams[number]))
     return streams
 
 
-def _batch_bytes(rule: Rule, batch: Any, leaf: Leaf, byte_count: int) -> bytes:
+def _joined_start(parts: Iterable[npt.NDArray[np.uint8]], byte_count: int) -> bytes:
     data = b""
-    # A row is a byte at least, so no more rows are needed than bytes.
-    rows = batch.column(leaf.indices[0])
-    column = describe_leaf(rows.slice(0, byte_count), leaf.indices, leaf.path)
-    for part in rule.stream(column):
+    for part in parts:
         data += bytes(part[: byte_count - len(data)])
         if len(data) >= byte_count:
             break

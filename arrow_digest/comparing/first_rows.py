@@ -18,8 +18,8 @@ from _arrow_io.int96 import Int96Unit
 from _arrow_io.opening import InputFile, open_path
 from _arrow_io.source import Source
 from arrow_digest.arrays.batches import joined
-from arrow_digest.arrays.describe import describe_leaf, struct_validity
-from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.leaf_values import Cells, first_difference
 from arrow_digest.comparing.shown_values import StructValue, joined_text, json_value, python_value, struct_value, text
@@ -27,6 +27,7 @@ from arrow_digest.comparing.telling_apart import NO_ROW, Place, cut, tell_apart
 from arrow_digest.errors import naming
 from arrow_digest.reading.sources import open_source, read_records
 from arrow_digest.rules.arrow0.encode import row_validity
+from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column, struct_validity
 from arrow_digest.rules.arrow0.types import logical_type
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.rule import Leaf
@@ -167,14 +168,21 @@ class _Piece:
         self._leaves = leaves
         self._structs = structs
         self._columns: dict[int, Column] = {}
+        self._described: dict[int, Node] = {}
 
     def column(self, number: int) -> Column:
         """Return a leaf column by its number."""
         if number not in self._columns:
-            leaf = self._leaves[number]
-            with naming(self._name):
-                self._columns[number] = describe_leaf(self._batch.column(leaf.indices[0]), leaf.indices, leaf.path)
+            indices = self._leaves[number].indices
+            self._columns[number] = leaf_column(self._described_column(indices[0]), indices)
         return self._columns[number]
+
+    def _described_column(self, index: int) -> Node:
+        if index not in self._described:
+            path = (self._batch.schema.field(index).name,)
+            with naming(self._name):
+                self._described[index] = describe(self._batch.column(index), path)
+        return self._described[index]
 
     def cells(self, number: int) -> Cells:
         """Return the values of a leaf column."""
@@ -188,9 +196,7 @@ class _Piece:
     def has_struct(self, struct: Struct, above: int = 0) -> npt.NDArray[np.bool_]:
         """Return in which rows a struct, or the one so many levels above it, is not null."""
         indices = self._structs[struct.indices]
-        end = len(indices) - above
-        with naming(self._name):
-            return struct_validity(self._batch.column(indices[0]), indices[:end], struct.path[:end])
+        return struct_validity(self._described_column(indices[0]), indices[: len(indices) - above])
 
     def struct_value(self, row: int, struct: Struct) -> StructValue:
         """Return the value of a struct in one row."""
@@ -231,7 +237,7 @@ class _Side:
             else struct.indices
             for struct in self._structs
         }
-        self._batches = joined(opened.batches, chosen_rule().plan(opened.schema).leaves, Pool(self._threads).each)
+        self._batches = joined(opened.batches, Pool(self._threads).each)
         return self
 
     def __exit__(self, *error: object) -> None:

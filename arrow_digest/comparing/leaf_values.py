@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arrow_digest.arrays.nodes import Bitmap, Column, Kind, Node
+from arrow_digest.arrays.nodes import Bitmap, Kind, Node
 from arrow_digest.comparing.conversion import NoEqualValueError, convert, is_convertible, nesting
+from arrow_digest.rules.arrow0.leaf_columns import Column
 from arrow_digest.rules.arrow0.portable import LISTS, Level, Slots, all_valid, extents, plan, resolve, value_bytes
 
 __all__ = ["Cells", "Value", "block", "first_difference", "only_value"]

@@ -20,13 +20,14 @@ import pyarrow.types as pt
 from _arrow_io.formats import is_parquet
 from _arrow_io.opening import InputFile
 from arrow_digest.arrays.batches import joined
-from arrow_digest.arrays.describe import describe_leaf
-from arrow_digest.arrays.nodes import Column, Kind, Node
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.nodes import Kind, Node
 from arrow_digest.comparing.conversion import NoEqualValueError, convert, nesting
 from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.reading.sources import read_records
 from arrow_digest.rules.arrow0.encode import encode
+from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.arrow0.leaves import LeafDigest, update_each
 from arrow_digest.rules.arrow0.types import encode_type, logical_type
 from arrow_digest.rules.chosen import chosen_rule, rule_of
@@ -102,12 +103,15 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
     chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
     groups = [group for n in numbers for group in _groups(n, chosen[n], wanted[n], function)]
     pool = Pool(1)
-    for batch in joined(source.batches, leaves, pool.each):
+    for batch in joined(source.batches, pool.each):
         columns: dict[int, Column] = {}
+        described: dict[int, Node] = {}
         for group in groups:
             if group.digests and group.number not in columns:
-                indices, path = group.leaf.indices, group.leaf.path
-                columns[group.number] = describe_leaf(batch.column(indices[0]), indices, path)
+                first, indices = group.leaf.path[:1], group.leaf.indices
+                if indices[0] not in described:
+                    described[indices[0]] = describe(batch.column(indices[0]), first)
+                columns[group.number] = leaf_column(described[indices[0]], indices)
             if group.digests:
                 group.update(columns[group.number], pool)
     return {(group.number, t): digest.digest() for group in groups for t, digest in group.digests.items()}

@@ -8,13 +8,16 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.types as pt
 
-from arrow_digest.arrays.describe import describe_leaf, struct_validity
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.types import unwrap
 from arrow_digest.comparing.conversion import integers, nesting
 from arrow_digest.comparing.leaf_values import Cells, block, only_value
 from arrow_digest.comparing.spelling import UNIT_DIGITS, iso_date, iso_time, iso_timestamp
+from arrow_digest.rules.arrow0.leaf_columns import leaf_column, struct_validity
 from arrow_digest.rules.arrow0.portable import Level, value_bytes
 from arrow_digest.rules.arrow0.types import logical_type
 
@@ -75,19 +78,23 @@ def struct_value(row: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> S
         path: Its path, for errors.
     """
     column = row.column(indices[0])
-    if not struct_validity(column, indices, path)[0]:
-        return StructValue(None, None, None)
     data_type = unwrap(column.type)
     for index in indices[1:]:
         data_type = unwrap(data_type.field(index).type)
+    return _struct_value(describe(column, path[:1]), indices, data_type)
+
+
+def _struct_value(column: Node, indices: tuple[int, ...], data_type: pa.StructType) -> StructValue:
+    if not struct_validity(column, indices)[0]:
+        return StructValue(None, None, None)
     found = StructValue({}, {}, {})
     for index in range(data_type.num_fields):
         field = data_type.field(index)
-        inner = (*indices, index), (*path, field.name)
-        if unwrap(field.type).id == data_type.id:
-            value = struct_value(row, *inner)
+        inner, inner_type = (*indices, index), unwrap(field.type)
+        if inner_type.id == data_type.id:
+            value = _struct_value(column, inner, inner_type)
         else:
-            cells = Cells.of(describe_leaf(column, *inner), logical_type(field.type))
+            cells = Cells.of(leaf_column(column, inner), logical_type(field.type))
             value = StructValue(python_value(cells), text(cells), json_value(cells))
         for fields, part in zip(found, value, strict=True):
             fields[field.name] = part

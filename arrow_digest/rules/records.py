@@ -12,8 +12,7 @@ from _arrow_io.faults import reading
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.source import Source
 from arrow_digest.arrays.batches import joined
-from arrow_digest.arrays.describe import describe, describe_leaf
-from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.describe import describe
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.arrays.types import unwrap
 from arrow_digest.errors import SchemaMismatchError
@@ -154,7 +153,7 @@ class ArrayDigest(ExclusiveDigest):
         with self._feeding():
             data_type, chunks = _array_chunks(array)
             self._require_type(data_type)
-            columns = [Column(describe(chunk)) for chunk in chunks]
+            columns = [describe(chunk) for chunk in chunks]
             self._spoiled = True
             for column in columns:
                 self._state.leaves.update([column])
@@ -340,10 +339,10 @@ class RecordDigest(ExclusiveDigest):
     def _feed(self, batches: Iterable[Any]) -> None:
         """Feed batches of one source, whose schema is the digest's."""
         state = self._state
-        leaves = state.plan.leaves
-        for batch in joined(batches, leaves, state.pool.each):
+        paths = [(name,) for name in state.plan.schema.names]
+        for batch in joined(batches, state.pool.each):
             # All of a batch is checked before any of it is fed.
-            columns = [describe_leaf(batch.column(leaf.indices[0]), leaf.indices, leaf.path) for leaf in leaves]
+            columns = list(map(describe, batch.columns, paths))
             # From here on a failure, now or in a later batch, leaves a part: no hash of it may come out.
             self._spoiled = True
             state.leaves.update(columns)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.schema import Struct, structs
 from arrow_digest.errors import SchemaMismatchError, format_path
 from arrow_digest.functions import DigestFunction
@@ -132,8 +132,12 @@ class ColumnDigest:
 class Leaves(Protocol):
     """The digests of a plan's leaves in progress. All of them advance together, over the same rows."""
 
-    def update(self, columns: Sequence[Column]) -> None:
-        """Feed the same rows of every leaf. All leaves are done on return, also when one of them raises."""
+    def update(self, columns: Sequence[Node]) -> None:
+        """Feed the same rows of every top-level column. All is done on return, also when some of it raises.
+
+        Args:
+            columns: The description of each.
+        """
 
     def digests(self) -> tuple[bytes, ...]:
         """Return the digest of every leaf, in the order of the plan."""
@@ -193,8 +197,13 @@ class Rule(Protocol):
     def combine(self, plan: Plan, digests: Sequence[bytes], row_count: int) -> bytes:
         """Return the digest of records from those of the plan's leaves."""
 
-    def stream(self, column: Column) -> Iterator[npt.NDArray[np.uint8]]:
-        """Return the bytes that a leaf's digest is fed for some rows; each piece is good until the next."""
+    def stream(self, column: Node, leaf: Leaf) -> Iterator[npt.NDArray[np.uint8]]:
+        """Return the bytes that a leaf's digest is fed for some rows; each piece is good until the next.
+
+        Args:
+            column: The description of the top-level column that the leaf is in.
+            leaf: A leaf of one of this rule's plans.
+        """
 
     def hides(
         self, recorded: Sequence[ColumnDigest] | None, found: Sequence[ColumnDigest]

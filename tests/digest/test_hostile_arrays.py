@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.arrays.describe import describe_leaf
+from arrow_digest.arrays.describe import describe
 from helpers import child, ipc_bytes
 from helpers.ipc_bytes import Stream
 
@@ -315,7 +315,7 @@ def test_an_array_of_negative_length_or_offset_is_refused(said):
     assert caught.value.rule == "length"
     assert digest.digest() == before
     with pytest.raises(ad.InvalidArrayError) as caught:
-        describe_leaf(array, (0,), ("c",))
+        describe(array, ("c",))
     assert (caught.value.rule, caught.value.path) == ("length", ("c",))
 
 

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arrow_digest as ad
-from arrow_digest.arrays import views as views_module
-from arrow_digest.arrays.describe import describe, describe_leaf
-from arrow_digest.arrays.nodes import Bitmap, Column
+from arrow_digest.arrays.describe import describe
+from arrow_digest.arrays.describe import views as views_module
+from arrow_digest.arrays.nodes import Bitmap
 from arrow_digest.rules.arrow0 import portable
+from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.chosen import chosen_rule
 from helpers import child
 from helpers.raw_arrays import raw_array
@@ -56,7 +57,7 @@ def as_column(data):
 def leaf_columns(table):
     for leaf in chosen_rule().plan(table.schema).leaves:
         for chunk in table.column(leaf.indices[0]).chunks:
-            yield describe_leaf(chunk, leaf.indices, leaf.path)
+            yield leaf_column(describe(chunk, leaf.path[:1]), leaf.indices)
 
 
 def feed(columns, lanes, **options):

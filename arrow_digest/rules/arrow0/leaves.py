@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.schema import nullability
 from arrow_digest.functions import DigestFunction, Hasher
 from arrow_digest.native.choice import kernels
 from arrow_digest.rules.arrow0.encode import encode, native, row_validity
+from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.arrow0.types import logical_type
 from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan
 from arrow_digest.workers import Pool, even_shares
@@ -114,9 +115,10 @@ class Arrow0Leaves:
             for leaf in plan.leaves
         ]
 
-    def update(self, columns: Sequence[Column]) -> None:
-        """Feed the same rows of every leaf. All leaves are done on return, also when one of them raises."""
-        update_each(self._digests, columns, self._pool)
+    def update(self, columns: Sequence[Node]) -> None:
+        """Feed the same rows of every column. All leaves are done on return, also when one of them raises."""
+        found = [leaf_column(columns[leaf.indices[0]], leaf.indices) for leaf in self._plan.leaves]
+        update_each(self._digests, found, self._pool)
 
     def digests(self) -> tuple[bytes, ...]:
         """Return the digest of every leaf, in the order of the plan."""

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arrow_digest.arrays.nodes import Bitmap, Column, Kind, Node
+from arrow_digest.arrays.nodes import Bitmap, Kind, Node
 from arrow_digest.native import _kernels
+from arrow_digest.rules.arrow0.leaf_columns import Column
 
 __all__ = ["Rows", "Sha3"]
 

@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from arrow_digest.arrays.nodes import Bitmap, Column, Kind, Node
+from arrow_digest.arrays.nodes import Bitmap, Kind, Node
+from arrow_digest.arrays.types import as_binary
+from arrow_digest.rules.arrow0.leaf_columns import Column
 
 __all__ = [
     "LISTS",
@@ -56,7 +58,7 @@ def encode(column: Column, change: Callable[[Level], Level] | None = None) -> It
     The type encoding is not part of it. Buffers may be views into the column's own memory.
 
     Args:
-        column: A checked description, from `structure.describe_leaf` or `structure.describe`.
+        column: The leaf column.
         change: What is to be made of the values, block by block, before they are encoded; the nulls and lists around
             them stay.
 
@@ -324,20 +326,13 @@ def value_bytes(node: Node, slots: Slots) -> Bytes:
         span = _items(starts, lengths, int(lengths.sum())) if isinstance(slots, range) else None
         if isinstance(span, range):
             return node.data[span.start : span.stop]
-    picked = _picked_views(node, slots) if node.kind is Kind.VIEW else _as_binary(node.array).take(pa.array(slots))
+    picked = _picked_views(node, slots) if node.kind is Kind.VIEW else as_binary(node.array).take(pa.array(slots))
     return _contiguous_data(picked.cast(pa.large_binary()))
 
 
 def _picked_views(node: Node, slots: Slots) -> Any:
     views = np.ascontiguousarray(_pick(node.values, slots))
     return pa.Array.from_buffers(pa.binary_view(), len(slots), [None, pa.py_buffer(views), *node.array.buffers()[2:]])
-
-
-def _as_binary(array: Any) -> Any:
-    """Return text as binary, so that nothing looks at its characters."""
-    if pa.types.is_large_string(array.type):
-        return array.view(pa.large_binary())
-    return array.view(pa.binary()) if pa.types.is_string(array.type) else array
 
 
 def _contiguous_data(array: Any) -> Bytes:

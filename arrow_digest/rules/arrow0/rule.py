@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import lib
 
-from arrow_digest.arrays.nodes import Column
+from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.schema import walk
 from arrow_digest.arrays.types import unwrap
 from arrow_digest.codes import NAMES
@@ -22,6 +22,7 @@ from arrow_digest.errors import UnsupportedTypeError
 from arrow_digest.functions import DigestFunction
 from arrow_digest.rules.arrow0 import ambiguity
 from arrow_digest.rules.arrow0.encode import encode
+from arrow_digest.rules.arrow0.leaf_columns import leaf_column
 from arrow_digest.rules.arrow0.leaves import Arrow0Leaves
 from arrow_digest.rules.arrow0.types import RULE_SET, encode_type, is_flat, logical_type
 from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan, PlannedField
@@ -72,7 +73,7 @@ class Arrow0:
         if unwrap(data_type).id == lib.Type_STRUCT:
             reason = "a struct has no digest of its own; RecordDigest takes records"
             raise UnsupportedTypeError((), data_type, "records", reason, "struct", RULE_SET)
-        leaf = Leaf((), (), data_type, encode_type(data_type))
+        leaf = Leaf((), (0,), data_type, encode_type(data_type))
         return Plan(pa.schema([]), (), (leaf,))
 
     def logical_type(self, data_type: pa.DataType) -> pa.DataType:
@@ -91,9 +92,9 @@ class Arrow0:
             combined.update(digest)
         return combined.digest()
 
-    def stream(self, column: Column) -> Iterator[npt.NDArray[np.uint8]]:
+    def stream(self, column: Node, leaf: Leaf) -> Iterator[npt.NDArray[np.uint8]]:
         """Return the bytes that a leaf's digest is fed for some rows; each piece is good until the next."""
-        return encode(column)
+        return encode(leaf_column(column, leaf.indices))
 
     def hides(
         self, recorded: Sequence[ColumnDigest] | None, found: Sequence[ColumnDigest]

@@ -12,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import lib
 
-from arrow_digest.arrays.types import unwrap
+from arrow_digest.arrays.types import storage_type, unwrap
 from arrow_digest.errors import InvalidArrayError
 
 __all__ = ["length_of", "require_lengths", "require_offset"]
 
-# What pyarrow's refusals speak of, in the order to look for it, and the rule that is.
+# pyarrow says in words alone what it refuses. Each word is taken for a rule of this project, and the first that is
+# found counts, because a message about a buffer may also speak of an offset or a length.
 _RULES = (
     (re.compile(r"buffer", re.IGNORECASE), "buffer"),
     (re.compile(r"run.?end", re.IGNORECASE), "run_ends"),
@@ -56,9 +57,7 @@ def require_lengths(array: Any, path: tuple[str, ...]) -> None:
     Raises:
         InvalidArrayError: A part is too short. The path goes on to the struct child at fault.
     """
-    data_type = array.type
-    while isinstance(data_type, pa.BaseExtensionType):
-        data_type = data_type.storage_type
+    data_type = storage_type(array.type)
     if data_type.num_fields == 0 and data_type.id != lib.Type_DICTIONARY:
         return
     try:

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from arrow_digest.arrays.nodes import Bitmap, Kind, Node
+from arrow_digest.arrays.nodes import Kind, Node, unpack
 
-__all__ = ["Mask", "Reach", "every_slot", "held", "inside", "unpack"]
+__all__ = ["Mask", "Reach", "every_slot", "held", "inside", "selected"]
 
 Mask = npt.NDArray[np.bool_]
 # Gives one bool a slot, or None where rows come to all of them.
@@ -24,12 +24,6 @@ Reach = Callable[[], Mask | None]
 def every_slot() -> Mask | None:
     """Return that rows come to every slot."""
     return None
-
-
-def unpack(bitmap: Bitmap, length: int) -> Mask:
-    """Return the first bits of a bitmap as bools."""
-    bits = np.unpackbits(bitmap.data, count=bitmap.offset + length, bitorder="little")
-    return bits[bitmap.offset :].view(np.bool_)
 
 
 def held(node: Node, reach: Reach) -> Mask | None:
@@ -45,16 +39,42 @@ def inside(node: Node, reach: Reach, count: int) -> Reach:
     """Return which of the `count` slots of a node's child rows come to.
 
     Args:
-        node: A list, dictionary or run-end node whose own values are sound.
+        node: A struct, list, map, dictionary or run-end node whose own values are sound; each child of a struct has
+            the same answer.
         reach: Which of its slots rows come to.
         count: How many slots its child has.
     """
     return partial(_child_slots, node, reach, count)
 
 
+def selected(node: Node, reach: Reach, number: int, count: int) -> Reach:
+    """Return which of the `count` slots of one child of a union rows come to.
+
+    Args:
+        node: A union whose own values are sound.
+        reach: Which of its slots rows come to.
+        number: The child's number.
+        count: How many slots the child has.
+    """
+    return partial(_selected_slots, node, reach, number, count)
+
+
+def _selected_slots(node: Node, reach: Reach, number: int, count: int) -> Mask:
+    seen = held(node, reach)
+    chosen: Mask = node.values == number
+    chosen = chosen if seen is None else chosen & seen
+    if node.kind is Kind.SPARSE_UNION:
+        return chosen
+    child = np.zeros(count, np.bool_)
+    child[node.sizes[chosen]] = True
+    return child
+
+
 def _child_slots(node: Node, reach: Reach, count: int) -> Mask | None:
     seen = held(node, reach)
-    if node.kind in (Kind.LIST, Kind.FIXED_LIST):
+    if node.kind is Kind.STRUCT:
+        return seen
+    if node.kind in (Kind.LIST, Kind.MAP, Kind.FIXED_LIST):
         return None if seen is None else np.repeat(seen, node.width if node.width else np.diff(node.values))
     slots = np.arange(node.length) if seen is None else np.flatnonzero(seen)
     if node.kind is Kind.LIST_VIEW:

@@ -1,10 +1,9 @@
-"""Arrays as plain checked descriptions: where each buffer lies, and that nothing points outside.
+"""One array of any type described: a tree of nodes that say where each buffer lies, and that nothing points outside.
 
-Implements "Sound structure is required, sound values are not" of the arrow0 specification. Arrow arrays from a
-file or another library may claim offsets, view lengths, dictionary indices or run ends that reach
-outside their buffers. `describe` reads no byte before it knows that the byte is there, and returns a
-`Node` that the encoders follow without another check. What the values mean is nobody's business here:
-text need not be UTF-8, a date need not be a whole day.
+Arrow arrays from a file or another library may claim offsets, view lengths, dictionary indices, run ends or union
+children that reach outside their buffers. `describe` reads no byte before it knows that the byte is there, and returns
+a `Node` that rules follow without another check. What the values mean is not judged here: text need not be UTF-8, a
+date need not be a whole day.
 
 Of views, indices and list views only those are judged that some row comes to. The others become nulls of the
 description, because a null is never followed. Of an array without slots nothing is looked at.
@@ -13,7 +12,6 @@ description, because a null is never followed. Of an array without slots nothing
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,162 +19,40 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import lib
 
-from arrow_digest.arrays.lengths import length_of, require_lengths, require_offset
-from arrow_digest.arrays.nodes import Bitmap, Column, Kind, Node
-from arrow_digest.arrays.reach import Mask, Reach, every_slot, held, inside, unpack
-from arrow_digest.arrays.views import wrong_views
+from arrow_digest.arrays.describe.lengths import length_of, require_lengths, require_offset
+from arrow_digest.arrays.describe.reach import Mask, Reach, every_slot, held, inside, selected
+from arrow_digest.arrays.describe.views import wrong_views
+from arrow_digest.arrays.nodes import Bitmap, Kind, Node, unpack
+from arrow_digest.arrays.types import BINARY_OFFSETS, FIXED_WIDTH, LARGE, LIST_OFFSETS, LIST_VIEWS, UNIONS, VIEWS
 from arrow_digest.errors import InvalidArrayError
 
-__all__ = ["describe", "describe_leaf", "struct_validity"]
+__all__ = ["describe"]
 
+# A number that no child has: a union has up to 128 children.
+_NO_CHILD = 255
 _UNSIGNED = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
-_NO_ROWS = np.empty(0, np.bool_)
-
-_FIXED_TYPES = (
-    *(lib.Type_INT8, lib.Type_INT16, lib.Type_INT32, lib.Type_INT64),
-    *(lib.Type_UINT8, lib.Type_UINT16, lib.Type_UINT32, lib.Type_UINT64),
-    *(lib.Type_HALF_FLOAT, lib.Type_FLOAT, lib.Type_DOUBLE),
-    *(lib.Type_DECIMAL32, lib.Type_DECIMAL64, lib.Type_DECIMAL128, lib.Type_DECIMAL256),
-    *(lib.Type_DATE32, lib.Type_DATE64, lib.Type_TIME32, lib.Type_TIME64, lib.Type_TIMESTAMP),
-)
 
 
-def describe_leaf(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> Column:
-    """Return the checked description of one leaf under a top-level column.
+def describe(array: pa.Array, path: tuple[str, ...] = ()) -> Node:
+    """Return the checked description of an array of any type, with everything inside it.
 
     Args:
-        column: The top-level column's `pyarrow.Array`.
-        indices: Field indices from the top-level column down to the leaf, as `schema.Leaf` has them.
-        path: The leaf's path, for errors.
-
-    Raises:
-        InvalidArrayError: The array points outside its buffers.
-    """
-    count = length_of(column, path[:1])
-    if count == 0:
-        return Column(Node(Kind.NULL, 0, column))
-    require_lengths(column, path[:1])
-    rows = _Rows(count)
-    for index in indices[1:]:
-        column = rows.follow(column, path)
-        if len(column) == 0:  # whatever should lead here is null, so every row is
-            return Column(Node(Kind.NULL, count, column))
-        require_offset(column, path)
-        rows.require_valid(_validity(column, column.buffers()[0], path))
-        column = column.field(index)
-    return rows.column(column, path)
-
-
-def struct_validity(column: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> npt.NDArray[np.bool_]:
-    """Return which rows have a struct that is not null, nor under a null one.
-
-    Args:
-        column: The top-level column's `pyarrow.Array`.
-        indices: Field indices from the top-level column down to the struct.
-        path: The struct's path, for errors.
-
-    Raises:
-        InvalidArrayError: The array points outside its buffers.
-    """
-    count = length_of(column, path[:1])
-    if count == 0:
-        return _NO_ROWS
-    require_lengths(column, path[:1])
-    rows = _Rows(count)
-    for index in (*indices[1:], None):
-        column = rows.follow(column, path)
-        if len(column) == 0:  # whatever should lead here is null
-            return np.zeros(count, np.bool_)
-        require_offset(column, path)
-        rows.require_valid(_validity(column, column.buffers()[0], path))
-        if index is not None:
-            column = column.field(index)
-    return rows.validity()
-
-
-class _Rows:
-    """The rows of a column on the way down to a leaf: which slot each is in, and the validity of what was passed."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._parents: list[Bitmap] = []
-        # Where an encoding was passed: the slot of every row, and which rows have one.
-        self._slots: npt.NDArray[np.int64] | None = None
-        self._valid = _NO_ROWS
-
-    def follow(self, array: Any, path: tuple[str, ...]) -> Any:
-        """Return the struct array under extension, dictionary and run-end encodings, or an empty one on the way."""
-        while not pa.types.is_struct(array.type) and len(array):
-            if isinstance(array.type, pa.BaseExtensionType):
-                array = array.storage
-                continue
-            node = _describe(array, path, self._reach(array), follow=False)
-            if self._slots is None:
-                self._slots, self._valid = np.arange(self._count), np.ones(self._count, np.bool_)
-            self.require_valid(node.validity)
-            if node.kind is Kind.DICTIONARY:
-                inner = np.zeros(self._count, np.int64)
-                inner[self._valid] = node.values[self._slots[self._valid]]
-                self._slots, array = inner, array.dictionary
-            else:
-                self._slots = np.searchsorted(node.values, self._slots + node.origin, side="right").astype(np.int64)
-                array = array.values
-        return array
-
-    def require_valid(self, validity: Bitmap | None) -> None:
-        """Make the rows null whose slot is."""
-        if validity is None:
-            return
-        if self._slots is None:
-            self._parents.append(validity)
-        else:
-            positions = self._slots[self._valid] + validity.offset
-            self._valid[self._valid] = validity.data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1
-
-    def validity(self) -> npt.NDArray[np.bool_]:
-        """Return which rows hold a value of all that was passed."""
-        valid = np.ones(self._count, np.bool_) if self._slots is None else self._valid.copy()
-        for bitmap in self._parents:
-            valid &= unpack(bitmap, self._count)
-        return valid
-
-    def column(self, array: Any, path: tuple[str, ...]) -> Column:
-        """Return the rows of a leaf's array."""
-        leaf = _describe(array, path, self._reach(array))
-        if self._slots is not None:
-            bits = Bitmap(np.packbits(self._valid, bitorder="little"), 0)
-            leaf = Node(Kind.DICTIONARY, self._count, leaf.array, bits, values=self._slots, child=leaf)
-        return Column(leaf, tuple(self._parents))
-
-    def _reach(self, array: Any) -> Reach:
-        return partial(self._slots_of_rows, len(array)) if self._parents or self._slots is not None else every_slot
-
-    def _slots_of_rows(self, length: int) -> Mask:
-        valid = self.validity()
-        if self._slots is None:
-            return valid
-        seen = np.zeros(length, np.bool_)
-        seen[self._slots[valid]] = True
-        return seen
-
-
-def describe(array: Any, path: tuple[str, ...] = ()) -> Node:
-    """Return the checked description of an array that is no struct.
-
-    Args:
-        array: A `pyarrow.Array` of a type that arrow0 encodes.
-        path: Where it stands, for errors.
+        array: The array, such as a top-level column.
+        path: Where it stands, for errors; names of fields inside it are added.
 
     Raises:
         InvalidArrayError: It points outside its buffers, or lies in a device's memory.
+
+    >>> node = describe(pa.array([{"x": 1}, None]))
+    >>> node.kind.name, node.children[0].kind.name, node.children[0].length
+    ('STRUCT', 'FIXED', 2)
     """
     if length_of(array, path):
         require_lengths(array, path)
     return _describe(array, path)
 
 
-def _describe(array: Any, path: tuple[str, ...], reach: Reach = every_slot, *, follow: bool = True) -> Node:
-    """Describe an array; the indices of a dictionary or the runs without the values under them if not to `follow`."""
+def _describe(array: pa.Array, path: tuple[str, ...], reach: Reach = every_slot) -> Node:
     if len(array) == 0:
         return Node(Kind.NULL, 0, array)
     if not array.is_cpu:
@@ -184,9 +60,7 @@ def _describe(array: Any, path: tuple[str, ...], reach: Reach = every_slot, *, f
     require_offset(array, path)
     data_type = array.type
     if isinstance(data_type, pa.BaseExtensionType):
-        return _describe(array.storage, path, reach, follow=follow)
-    if data_type.id in (lib.Type_DICTIONARY, lib.Type_RUN_END_ENCODED):
-        return (_dictionary if data_type.id == lib.Type_DICTIONARY else _run_end)(array, path, reach, follow)
+        return _describe(array.storage, path, reach)
     return _DESCRIBERS[data_type.id](array, path, reach)
 
 
@@ -265,7 +139,7 @@ def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: 
 def _binary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     validity, ends, buffer = array.buffers()
     size = 0 if buffer is None else buffer.size
-    offsets = _offsets(array, ends, _OFFSETS[array.type.id], path, size)
+    offsets = _offsets(array, ends, _offset_dtype(array.type), path, size)
     data = _view(buffer, np.uint8, 0, size, path, "data")
     return Node(Kind.BINARY, len(array), array, _validity(array, validity, path), values=offsets, data=data)
 
@@ -290,14 +164,65 @@ def _settle(node: Node, wrong: Mask, reach: Reach, path: tuple[str, ...], rule: 
     node.validity = Bitmap(np.packbits(sound, bitorder="little"), 0)
 
 
+def _struct(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+    length = len(array)
+    node = Node(Kind.STRUCT, length, array, _validity(array, array.buffers()[0], path))
+    rows = inside(node, reach, length)
+    node.children = tuple(_child(array, index, path, rows, length) for index in range(array.type.num_fields))
+    return node
+
+
+def _child(array: Any, index: int, path: tuple[str, ...], reach: Reach, count: int | None = None) -> Node:
+    """Describe a child of a struct or union, which has to have `count` slots where that is known."""
+    child, name = array.field(index), _field_name(array.type, index)
+    if count is not None and len(child) != count:
+        message = f"expected {count} values of field {name}, found {len(child)}"
+        raise InvalidArrayError(path, "child_length", message)
+    return _describe(child, (*path, name), reach)
+
+
+def _field_name(data_type: pa.DataType, index: int) -> str:
+    try:
+        name: str = data_type.field(index).name
+    except UnicodeDecodeError:  # a name is judged by the rules, and only shown here
+        return f"#{index}"
+    return name
+
+
+def _union(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+    # Read from the buffers, because pyarrow's `type_codes` and `offsets` are those of the whole array for a slice, too.
+    length, data_type, buffers = len(array), array.type, array.buffers()
+    is_dense = data_type.id == lib.Type_DENSE_UNION
+    codes = _view(buffers[1], np.uint8, array.offset, length, path, "type codes")
+    numbers = np.full(256, _NO_CHILD, np.uint8)
+    numbers[data_type.type_codes] = np.arange(data_type.num_fields)
+    node = Node(Kind.DENSE_UNION if is_dense else Kind.SPARSE_UNION, length, array, values=numbers[codes])
+    wrong = node.values == _NO_CHILD
+    if wrong.any():
+        _settle(node, wrong, reach, path, "type_codes", f"a type code is none of {data_type.type_codes}")
+    if is_dense:
+        node.sizes = _view(buffers[2], "<i4", array.offset, length, path, "offsets")
+        ends = np.array([len(array.field(index)) for index in range(data_type.num_fields)] + [0] * 256)[node.values]
+        wrong = (node.sizes < 0) | (node.sizes >= ends)
+        if wrong.any():
+            _settle(node, wrong, reach, path, "offsets", "an offset reaches outside the values of its child")
+    count = None if is_dense else length
+    node.children = tuple(
+        _child(array, index, path, selected(node, reach, index, len(array.field(index))), count)
+        for index in range(data_type.num_fields)
+    )
+    return node
+
+
 def _list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     items, buffers = array.values, array.buffers()
-    offsets = _offsets(array, buffers[1], _OFFSETS[array.type.id], path, len(items))
+    offsets = _offsets(array, buffers[1], _offset_dtype(array.type), path, len(items))
     first = int(offsets[0])
     count = int(offsets[-1]) - first
     validity = _validity(array, buffers[0], path)
-    node = Node(Kind.LIST, len(array), array, validity, values=offsets, origin=first)
-    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    kind = Kind.MAP if array.type.id == lib.Type_MAP else Kind.LIST
+    node = Node(kind, len(array), array, validity, values=offsets, origin=first)
+    node.children = (_describe(items.slice(first, count), path, inside(node, reach, count)),)
     return node
 
 
@@ -308,12 +233,12 @@ def _fixed_size_list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
         message = f"expected {first + count} items, found {len(items)}"
         raise InvalidArrayError(path, "child_length", message)
     node = Node(Kind.FIXED_LIST, length, array, _validity(array, array.buffers()[0], path), width=width)
-    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    node.children = (_describe(items.slice(first, count), path, inside(node, reach, count)),)
     return node
 
 
 def _list_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
-    length, items, buffers, dtype = len(array), array.values, array.buffers(), _OFFSETS[array.type.id]
+    length, items, buffers, dtype = len(array), array.values, array.buffers(), _offset_dtype(array.type)
     starts = _view(buffers[1], dtype, array.offset, length, path, "offsets").astype(np.int64, copy=False)
     sizes = _view(buffers[2], dtype, array.offset, length, path, "sizes").astype(np.int64, copy=False)
     node = Node(Kind.LIST_VIEW, length, array, _validity(array, buffers[0], path), values=starts, sizes=sizes)
@@ -325,11 +250,11 @@ def _list_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     first = int(starts[used].min()) if used.any() else 0
     count = int((starts[used] + sizes[used]).max()) - first if used.any() else 0
     node.origin = first
-    node.child = _describe(items.slice(first, count), path, inside(node, reach, count))
+    node.children = (_describe(items.slice(first, count), path, inside(node, reach, count)),)
     return node
 
 
-def _dictionary(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -> Node:
+def _dictionary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     index_type, length = array.type.index_type, len(array)
     dtype = f"<{'i' if pa.types.is_signed_integer(index_type) else 'u'}{index_type.bit_width // 8}"
     buffers = array.buffers()
@@ -341,12 +266,11 @@ def _dictionary(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -
     if unsigned.max() >= len(dictionary):
         message = f"an index reaches outside the {len(dictionary)} dictionary values"
         _settle(node, unsigned >= len(dictionary), reach, path, "indices", message)
-    if follow:
-        node.child = _describe(dictionary, path, inside(node, reach, len(dictionary)))
+    node.children = (_describe(dictionary, path, inside(node, reach, len(dictionary))),)
     return node
 
 
-def _run_end(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -> Node:
+def _run_end(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     length, offset, runs, items = len(array), array.offset, array.run_ends, array.values
     if len(runs) != len(items):
         message = f"expected as many run ends as values, found {len(runs)} for {len(items)} values"
@@ -364,26 +288,25 @@ def _run_end(array: Any, path: tuple[str, ...], reach: Reach, follow: bool) -> N
         message = f"expected runs up to row {offset + length}, found {run_ends[-1]}"
         raise InvalidArrayError(path, "run_ends", message)
     node = Node(Kind.RUN_END, length, array, values=run_ends, origin=offset)
-    if follow:
-        node.child = _describe(items, path, inside(node, reach, len(items)))
+    node.children = (_describe(items, path, inside(node, reach, len(items))),)
     return node
 
 
-# How wide the offsets of a layout are, and its sizes.
-_OFFSETS = {
-    **dict.fromkeys((lib.Type_BINARY, lib.Type_STRING, lib.Type_LIST, lib.Type_LIST_VIEW), "<i4"),
-    **dict.fromkeys(
-        (lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING, lib.Type_LARGE_LIST, lib.Type_LARGE_LIST_VIEW), "<i8"
-    ),
-}
+def _offset_dtype(data_type: pa.DataType) -> str:
+    return "<i8" if data_type.id in LARGE else "<i4"
+
 
 _DESCRIBERS: dict[int, Callable[[Any, tuple[str, ...], Reach], Node]] = {
     lib.Type_NA: _null,
     lib.Type_BOOL: _bool,
-    **dict.fromkeys((*_FIXED_TYPES, lib.Type_FIXED_SIZE_BINARY), _fixed),
-    **dict.fromkeys((lib.Type_BINARY, lib.Type_STRING, lib.Type_LARGE_BINARY, lib.Type_LARGE_STRING), _binary),
-    **dict.fromkeys((lib.Type_BINARY_VIEW, lib.Type_STRING_VIEW), _binary_view),
-    **dict.fromkeys((lib.Type_LIST, lib.Type_LARGE_LIST), _list),
+    **dict.fromkeys((*FIXED_WIDTH, lib.Type_FIXED_SIZE_BINARY), _fixed),
+    **dict.fromkeys(BINARY_OFFSETS, _binary),
+    **dict.fromkeys(VIEWS, _binary_view),
+    **dict.fromkeys(LIST_OFFSETS, _list),
     lib.Type_FIXED_SIZE_LIST: _fixed_size_list,
-    **dict.fromkeys((lib.Type_LIST_VIEW, lib.Type_LARGE_LIST_VIEW), _list_view),
+    **dict.fromkeys(LIST_VIEWS, _list_view),
+    lib.Type_DICTIONARY: _dictionary,
+    lib.Type_RUN_END_ENCODED: _run_end,
+    lib.Type_STRUCT: _struct,
+    **dict.fromkeys(UNIONS, _union),
 }
