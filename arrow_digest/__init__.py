@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arrow_digest.comparing.column_changes import ColumnChange
     from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
     from arrow_digest.comparing.explain import ColumnExplanation, Explanation, explain
-    from arrow_digest.comparing.verify import FileFacts, Status, Verification, verify
+    from arrow_digest.comparing.verify import Status, Verification, verify
     from arrow_digest.errors import (
         ArrowDigestError,
         DigestStateError,
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
         UnsupportedTypeError,
         WorkerError,
     )
-    from arrow_digest.files.hashing import FileFailure, FileHash, hash_file, hash_files, physical_hash
+    from arrow_digest.files.facts import FileFacts, FileHash
+    from arrow_digest.files.hashing import FileFailure, hash_file, hash_files, physical_hash
     from arrow_digest.manifests.formats import ManifestEntry
     from arrow_digest.manifests.manifest import Manifest
     from arrow_digest.multihash import Multihash
@@ -101,9 +102,9 @@ _MODULES = {
     "DigestStateError": "errors",
     "ExpectationError": "errors",
     "Explanation": "comparing.explain",
-    "FileFacts": "comparing.verify",
+    "FileFacts": "files.facts",
     "FileFailure": "files.hashing",
-    "FileHash": "files.hashing",
+    "FileHash": "files.facts",
     "InvalidArrayError": "errors",
     "Kernels": "native.choice",
     "Manifest": "manifests.manifest",

@@ -54,6 +54,10 @@ class DigestFunction:
         """
         return self.start(threads)
 
+    def __reduce__(self) -> tuple[Callable[[str], DigestFunction], tuple[str]]:
+        """Travel between processes by name, because what starts a hasher cannot."""
+        return digest_function, (self.name,)
+
 
 DIGEST_FUNCTIONS: dict[str, DigestFunction] = {
     function.name: function

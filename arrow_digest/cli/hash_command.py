@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
@@ -24,29 +24,15 @@ from arrow_digest.cli.terminal import (
     write,
     write_json,
 )
-from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ArrowDigestError, UnreadableError, format_path
-from arrow_digest.files.hashing import digest_file, digest_stream, hash_file, physical_hash
+from arrow_digest.files.facts import FileFacts, facts_of
+from arrow_digest.files.hashing import digest_file, digest_stream, hash_alone, physical_hash
+from arrow_digest.files.options import HashOptions
 from arrow_digest.files.passes import Progress
 from arrow_digest.manifests.formats import facts_json
 from arrow_digest.multihash import BASES
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What is hashed of each input, and how.
-
-    Attributes:
-        kind: `physical`, `logical` or `both`.
-        function: Digest function.
-        threads: How many threads to use; None for every core.
-        int96_unit: The unit in which INT96 timestamps are read.
-    """
-
-    kind: str
-    function: str
-    threads: int | None
-    int96_unit: Int96Unit
+from arrow_digest.rules.chosen import chosen_rule
+from arrow_digest.workers import thread_count
 
 
 @click.command(name="hash")
@@ -79,12 +65,12 @@ def hash_command(
         raise click.UsageError("--columns goes with a logical hash, not with --physical")
     if kind == "both" and "-" in paths:
         raise click.UsageError("--both needs a file: standard input can be read once only")
-    wanted = _Wanted(kind or "logical", function, threads, int96_unit)
+    options = HashOptions(chosen_rule(function), thread_count(threads), int96_unit=int96_unit)
     status = EXIT_OK
     with progress_bar() as bar:
         for path in paths:
             try:
-                found = _hash_one(path, wanted, bar.follow(path))
+                found = _hash_one(path, kind, options, bar.follow(path))
             except ArrowDigestError as error:
                 bar.clear()
                 if columns and isinstance(error, UnreadableError) and error.rule == "missing":
@@ -102,22 +88,16 @@ def hash_command(
     return status
 
 
-def _hash_one(path: str, wanted: _Wanted, progress: Progress | None) -> FileFacts:
+def _hash_one(path: str, kind: str | None, options: HashOptions, progress: Progress | None) -> FileFacts:
     """Return what is asked for of one input."""
-    function, threads, int96_unit = wanted.function, wanted.threads, wanted.int96_unit
-    if wanted.kind == "physical":
+    if kind == "physical":
         source = InputFile(standard_input(), STANDARD_INPUT) if path == "-" else path
-        return FileFacts(physical=physical_hash(source, function=function, progress=progress))
-    if wanted.kind == "both":
-        file = hash_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
-        return FileFacts(file.physical, file.logical, file.row_count, file.byte_length, file.columns)
+        return FileFacts(physical=physical_hash(source, function=options.rule.function.name, progress=progress))
+    if kind == "both":
+        return hash_alone(path, options, progress).facts
     if path == "-":
-        digest = digest_stream(
-            standard_input(), STANDARD_INPUT, function=function, threads=threads, int96_unit=int96_unit
-        )
-    else:
-        digest = digest_file(path, function=function, threads=threads, progress=progress, int96_unit=int96_unit)
-    return FileFacts(logical=digest.multihash(), row_count=digest.row_count, columns=digest.columns())
+        return facts_of(digest_stream(standard_input(), STANDARD_INPUT, options))
+    return facts_of(digest_file(path, options, progress))
 
 
 def _text_lines(path: str, found: FileFacts, base: str) -> bytes:

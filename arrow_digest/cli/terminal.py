@@ -13,8 +13,9 @@ import click
 
 from _arrow_io.terminal import EXIT_BAD_INPUT, EXIT_OK, STANDARD_INPUT, path_argument, printable, show, write
 from _arrow_io.terminal import say as say_as
-from arrow_digest.comparing.verify import FileFacts, Status, Verification
+from arrow_digest.comparing.verify import Status, Verification
 from arrow_digest.errors import ArrowDigestError, UnreadableError
+from arrow_digest.files.facts import FileFacts
 from arrow_digest.files.passes import Progress
 from arrow_digest.manifests.formats import facts_json
 

@@ -14,8 +14,9 @@ from arrow_digest.cli.terminal import (
     write_json,
     write_verification,
 )
-from arrow_digest.comparing.verify import expected_hash, verify
+from arrow_digest.comparing.verify import verify
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
+from arrow_digest.files.facts import expected_hash
 from arrow_digest.manifests.lists import hash_code, parse_hash
 from arrow_digest.multihash import Multihash
 

@@ -11,7 +11,6 @@ import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, product
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,18 +22,23 @@ from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe
 from arrow_digest.arrays.nodes import Kind, Node
 from arrow_digest.comparing.conversion import NoEqualValueError, convert, nesting
-from arrow_digest.functions import digest_function
+from arrow_digest.files.facts import FileFacts
 from arrow_digest.multihash import Multihash
 from arrow_digest.reading.sources import read_records
 from arrow_digest.rules.arrow0.encode import encode
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.arrow0.leaves import LeafDigest, update_each
 from arrow_digest.rules.arrow0.types import encode_type, logical_type
-from arrow_digest.rules.chosen import chosen_rule, rule_of
-from arrow_digest.rules.rule import ColumnDigest, Leaf
+from arrow_digest.rules.chosen import rule_of
+from arrow_digest.rules.rule import ColumnDigest, Leaf, Rule
 from arrow_digest.workers import Pool
 
 __all__ = ["is_earlier_type", "retyped_leaves", "was_only_retyped"]
+
+# By the number of a leaf, the logical types that it may have had.
+_Types = Mapping[int, Sequence[pa.DataType]]
+# Digests by the number of a leaf and a type.
+_Digests = dict[tuple[int, pa.DataType], bytes]
 
 # With many columns of such types there are more ways back than are worth a try.
 _MOST_WAYS = 4096
@@ -46,7 +50,7 @@ _UNITS = ("ns", "us", "ms", "s")
 _MOST_ZONED_VALUES = 1 << 18
 
 
-def is_earlier_type(earlier: Any, found: Any) -> bool:
+def is_earlier_type(earlier: pa.DataType, found: pa.DataType) -> bool:
     """Return whether a logical type is known to become another on the way through files.
 
     >>> is_earlier_type(pa.timestamp("us", "Europe/Berlin"), pa.timestamp("ns"))
@@ -58,7 +62,7 @@ def is_earlier_type(earlier: Any, found: Any) -> bool:
     return earlier in _earlier_types(found) or (pt.is_timestamp(earlier) and pt.is_timestamp(found))
 
 
-def _earlier_types(found: Any, zones: Sequence[str | None] = _NO_ZONES) -> list[Any]:
+def _earlier_types(found: pa.DataType, zones: Sequence[str | None] = _NO_ZONES) -> list[pa.DataType]:
     """Return the other logical types that are known to become this one; of zones only those that are given."""
     if pt.is_list(found):
         return [pa.list_(inner) for inner in _earlier_types(found.value_type, zones)]
@@ -72,7 +76,7 @@ def _earlier_types(found: Any, zones: Sequence[str | None] = _NO_ZONES) -> list[
     return list(_EARLIER.get(found, ()))
 
 
-_EARLIER: Mapping[Any, tuple[Any, ...]] = {
+_EARLIER: Mapping[pa.DataType, tuple[pa.DataType, ...]] = {
     pa.time32("ms"): (pa.time32("s"),),
     pa.time64("us"): (pa.time64("ns"), pa.time32("ms"), pa.time32("s")),
     pa.time64("ns"): (pa.time64("us"), pa.time32("ms"), pa.time32("s")),
@@ -82,13 +86,15 @@ _EARLIER: Mapping[Any, tuple[Any, ...]] = {
 }
 
 
-def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], function: str) -> dict[tuple[int, Any], bytes]:
+def retyped_leaves(
+    file: InputFile, wanted: Mapping[int, Sequence[pa.DataType]], rule: Rule
+) -> dict[tuple[int, pa.DataType], bytes]:
     """Return digests of leaf columns as if they still had their earlier types.
 
     Args:
         file: An open file that can be read at any place; it is read from its start.
         wanted: By the number of a leaf, the logical types that it may have had.
-        function: Digest function.
+        rule: What hashes them.
 
     Returns:
         The digest by leaf and type, where every value has an equal in that type.
@@ -99,9 +105,9 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
     numbers = sorted(wanted)
     projects = is_parquet(file)
     source = read_records(file, leaves=tuple(numbers) if projects else None)
-    leaves = chosen_rule(function).plan(source.schema).leaves
+    leaves = rule.plan(source.schema).leaves
     chosen = dict(zip(numbers, leaves, strict=True)) if projects else {n: leaves[n] for n in numbers}
-    groups = [group for n in numbers for group in _groups(n, chosen[n], wanted[n], function)]
+    groups = [group for n in numbers for group in _groups(n, chosen[n], wanted[n], rule)]
     pool = Pool(1)
     for batch in joined(source.batches, pool.each):
         columns: dict[int, Column] = {}
@@ -120,11 +126,11 @@ def retyped_leaves(file: InputFile, wanted: Mapping[int, Sequence[Any]], functio
 class _Group:
     """Digests of one leaf under types whose values are the same bytes, as timestamps in many zones are."""
 
-    def __init__(self, number: int, leaf: Leaf, types: Sequence[Any], function: str) -> None:
+    def __init__(self, number: int, leaf: Leaf, types: Sequence[pa.DataType], rule: Rule) -> None:
         self.number = number
         self.leaf = leaf
         # Where some value has no equal, the column never had that type, and none is left.
-        self.digests = {t: LeafDigest(encode_type(t), digest_function(function), alone=len(types) == 1) for t in types}
+        self.digests = {t: LeafDigest(encode_type(t), rule.function, alone=len(types) == 1) for t in types}
         self._change = partial(convert, found=nesting(logical_type(leaf.data_type))[1], wanted=nesting(types[0])[1])
 
     def update(self, column: Column, pool: Pool) -> None:
@@ -137,19 +143,17 @@ class _Group:
             self.digests.clear()
 
 
-def _groups(number: int, leaf: Leaf, types: Sequence[Any], function: str) -> list[_Group]:
+def _groups(number: int, leaf: Leaf, types: Sequence[pa.DataType], rule: Rule) -> list[_Group]:
     found = nesting(logical_type(leaf.data_type))
-    alike: dict[Any, list[Any]] = {}
+    alike: dict[object, list[pa.DataType]] = {}
     for data_type in types:
         depth, values = nesting(data_type)
         if depth == found[0]:
             alike.setdefault(("timestamp", values.unit) if pt.is_timestamp(values) else values, []).append(data_type)
-    return [_Group(number, leaf, some, function) for some in alike.values()]
+    return [_Group(number, leaf, some, rule) for some in alike.values()]
 
 
-def was_only_retyped(
-    file: InputFile, columns: tuple[ColumnDigest, ...], expected: Multihash, row_count: int
-) -> dict[int, Any]:
+def was_only_retyped(file: InputFile, found: FileFacts, expected: Multihash) -> dict[int, pa.DataType]:
     """Return the earlier types, by leaf, under which a file's records have the expected logical hash; empty if none.
 
     It reads the columns that may have had another type once more, and tries all ways back together; if none is the way,
@@ -157,25 +161,25 @@ def was_only_retyped(
 
     Args:
         file: An open file; only Parquet is looked into.
-        columns: What was found.
+        found: What its records are.
         expected: The hash to find.
-        row_count: Number of rows.
     """
     if not is_parquet(file):
         return {}
+    columns = found.columns or ()
     wanted = {n: types for n, column in enumerate(columns) if (types := _earlier_types(column.data_type))}
-    found = _way_back(file, columns, expected, [wanted], row_count)
+    way = _way_back(file, found, expected, [wanted])
     zoned = [n for n, column in enumerate(columns) if pt.is_timestamp(nesting(column.data_type)[1])]
-    if found or not zoned or len(zoned) * row_count > _MOST_ZONED_VALUES:
-        return found
+    if way or not zoned or len(zoned) * (found.row_count or 0) > _MOST_ZONED_VALUES:
+        return way
     ways = []
     for zone in _zones():
         in_zone = {n: _in_zone(columns[n].data_type, zone) for n in zoned}
         ways.append({**wanted, **in_zone})
-    return _way_back(file, columns, expected, ways, row_count)
+    return _way_back(file, found, expected, ways)
 
 
-def _in_zone(found: Any, zone: str) -> list[Any]:
+def _in_zone(found: pa.DataType, zone: str) -> list[pa.DataType]:
     if pt.is_list(found):
         return [pa.list_(inner) for inner in _in_zone(found.value_type, zone)]
     return [pa.timestamp(unit, zone) for unit in _UNITS if (unit, zone) != (found.unit, found.tz)]
@@ -189,29 +193,31 @@ def _zones() -> list[str]:
 
 def _way_back(
     file: InputFile,
-    columns: tuple[ColumnDigest, ...],
+    found: FileFacts,
     expected: Multihash,
-    choices: Sequence[Mapping[int, Sequence[Any]]],
-    row_count: int,
-) -> dict[int, Any]:
+    choices: Sequence[_Types],
+) -> dict[int, pa.DataType]:
+    """Return the earlier types of the first of several choices that leads to the expected hash; empty if none does."""
     wanted = {n: list(dict.fromkeys(t for types in choices for t in types.get(n, ()))) for n in choices[0]}
-    digests = retyped_leaves(file, wanted, expected.function.name)
+    rule = rule_of(expected)
+    digests = retyped_leaves(file, wanted, rule)
     if not digests:
         return {}
     file.seek(0)
-    rule = rule_of(expected)
     plan = rule.plan(read_records(file).schema)
     most = max(_MOST_WAYS // len(choices), 64)
     for types in choices:
-        for ways in islice(_ways(digests, types, columns), most):
-            if rule.combine(plan, [digest for _, digest in ways], row_count) == expected.digest:
+        for ways in islice(_ways(digests, types, found.columns or ()), most):
+            if rule.combine(plan, [digest for _, digest in ways], found.row_count or 0) == expected.digest:
                 return {n: data_type for n, (data_type, _) in enumerate(ways) if data_type is not None}
     return {}
 
 
 def _ways(
-    digests: dict[tuple[int, Any], bytes], wanted: Mapping[int, Sequence[Any]], columns: tuple[ColumnDigest, ...]
-) -> Iterator[tuple[tuple[Any, bytes], ...]]:
+    digests: dict[tuple[int, pa.DataType], bytes],
+    wanted: Mapping[int, Sequence[pa.DataType]],
+    columns: tuple[ColumnDigest, ...],
+) -> Iterator[tuple[tuple[pa.DataType | None, bytes], ...]]:
     """Yield every choice of one type and digest for each leaf; a leaf that keeps its type has None for it."""
     choices = []
     for n, column in enumerate(columns):

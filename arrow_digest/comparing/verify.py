@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+
+import pyarrow as pa
 
 from _arrow_io.formats import count_rows
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
@@ -26,9 +27,10 @@ from arrow_digest.errors import (
     UnsupportedTypeError,
     format_path,
 )
+from arrow_digest.files.facts import FileFacts, expected_hash, facts_of
+from arrow_digest.files.options import HashOptions
 from arrow_digest.files.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.files.rereading import read_twice
-from arrow_digest.functions import digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
 from arrow_digest.reading.soundness import is_about_the_content
@@ -39,7 +41,7 @@ from arrow_digest.rules.rule import ColumnDigest
 from arrow_digest.typing import RecordExporter, RecordSource
 from arrow_digest.workers import thread_count
 
-__all__ = ["FileFacts", "Status", "Verification", "verify", "verify_file"]
+__all__ = ["Status", "Verification", "VerifyOptions", "failed", "verify", "verify_file"]
 
 
 @public
@@ -60,26 +62,6 @@ class Status(str, Enum):
     """It could not be read, so nothing is known."""
     UNSUPPORTED = "unsupported"
     """Its records have no logical hash, so nothing is known about them."""
-
-
-@public
-@dataclass(frozen=True)
-class FileFacts:
-    """What is recorded of a file, or was found; None for what is not known.
-
-    Attributes:
-        physical: The hash of the bytes.
-        logical: The arrow0 hash of the records.
-        row_count: Number of rows.
-        byte_length: Length in bytes.
-        columns: Each leaf column's path, type, null count and digests.
-    """
-
-    physical: Multihash | None = None
-    logical: Multihash | None = None
-    row_count: int | None = None
-    byte_length: int | None = None
-    columns: tuple[ColumnDigest, ...] | None = None
 
 
 @public
@@ -184,30 +166,11 @@ def verify(
     if expected.physical is None and expected.logical is None:
         raise ExpectationError("nothing", "nothing to verify: expected a physical or a logical hash to compare with")
     if isinstance(source, (str, os.PathLike)):
-        return verify_file(
-            source, expected, every_claim=every_claim, threads=threads, progress=progress, int96_unit=int96_unit
-        )
+        return verify_file(source, expected, VerifyOptions(thread_count(threads), every_claim, int96_unit), progress)
     if expected.physical is not None or expected.byte_length is not None:
         message = f"a {type(source).__name__} has no bytes of a file: expected a path, or a logical hash only"
         raise ExpectationError("source", message)
     return _verify_producer(source, expected, thread_count(threads))
-
-
-def expected_hash(value: Multihash | str | bytes | None, *, is_logical: bool) -> Multihash | None:
-    """Return a hash of the kind that is expected.
-
-    Raises:
-        ExpectationError: It is of the other kind.
-        MultihashError: It is no multihash.
-    """
-    if value is None:
-        return None
-    parsed = value if isinstance(value, Multihash) else Multihash.parse(value)
-    if parsed.is_logical != is_logical:
-        kinds = ("physical", "logical")
-        message = f"not comparable: expected a {kinds[is_logical]} hash, found a {kinds[not is_logical]} one"
-        raise ExpectationError("kind", f"{message} ({parsed.name})")
-    return parsed
 
 
 def _expected_count(name: str, value: int | None) -> int | None:
@@ -216,14 +179,26 @@ def _expected_count(name: str, value: int | None) -> int | None:
     return value
 
 
+@dataclass(frozen=True)
+class VerifyOptions:
+    """How a file is verified.
+
+    Attributes:
+        threads: How many threads to use.
+        every_claim: True to compare the logical hash even where the bytes are identical.
+        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read.
+    """
+
+    threads: int = 1
+    every_claim: bool = False
+    int96_unit: Int96Unit = DEFAULT_INT96_UNIT
+
+
 def verify_file(
     path: str | os.PathLike[str],
     expected: FileFacts,
-    *,
-    every_claim: bool = False,
-    threads: int | None = None,
+    options: VerifyOptions | None = None,
     progress: Progress | None = None,
-    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
 ) -> Verification:
     """Return whether a file is what is recorded of it, its leaf columns included where they are recorded.
 
@@ -232,20 +207,17 @@ def verify_file(
     Args:
         path: A path or URI.
         expected: What is recorded; at least one of the hashes.
-        every_claim: True to compare the logical hash even where the bytes are identical.
-        threads: How many threads to use; None for every core.
+        options: How it is verified; by default on one thread.
         progress: Called with the bytes done and the bytes to do.
-        int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
-            1677 or after 2262 are among them. A value that does not fit is an error.
     """
     name = path_text(path)
-    count = thread_count(threads)
+    options = options or VerifyOptions()
     try:
-        with open_path(path, int96_unit=int96_unit) as opened:
+        with open_path(path, int96_unit=options.int96_unit) as opened:
             if expected.physical is None or (expected.logical is None and expected.row_count is None):
-                return _Verifier(opened, expected, every_claim, count, progress).verify()
+                return _Verifier(opened, expected, options, progress).verify()
             require_two_passes(opened)
-            return read_twice(opened, lambda file: _Verifier(file, expected, every_claim, count, progress).verify())
+            return read_twice(opened, lambda file: _Verifier(file, expected, options, progress).verify())
     except ArrowDigestError as error:
         return failed(name, expected, error)
 
@@ -268,20 +240,16 @@ def _verify_producer(source: RecordExporter, expected: FileFacts, threads: int) 
         digest = digest_source(read_producer(source), rule_of(expected.logical), threads=threads)
     except (UnreadableError, UnsupportedTypeError, InvalidArrayError) as error:
         return failed(name, expected, error)
-    found = FileFacts(None, digest.multihash(), digest.row_count, None, digest.columns())
-    return _compare_records(name, expected, found, {})
+    return _compare_records(name, expected, facts_of(digest), {})
 
 
 class _Verifier:
     """One open file, compared with what is recorded of it."""
 
-    def __init__(
-        self, file: InputFile, expected: FileFacts, every_claim: bool, threads: int, progress: Progress | None
-    ) -> None:
+    def __init__(self, file: InputFile, expected: FileFacts, options: VerifyOptions, progress: Progress | None) -> None:
         self._file = file
         self._expected = expected
-        self._every_claim = every_claim
-        self._threads = threads
+        self._options = options
         self._found = FileFacts(byte_length=file.seekable_size)
         passes = (expected.physical is not None) + (expected.logical is not None)
         self._meter = Meter(progress, file, passes)
@@ -314,12 +282,11 @@ class _Verifier:
             return failed(self._file.name, self._expected, error, self._found)
 
     def _bytes_are_equal(self, physical: Multihash) -> bool:
-        function = digest_function(physical.function.name)
-        digest, length = digest_bytes(self._file, self._file.name, function.new(self._threads), self._meter.tell)
+        found = digest_bytes(self._file, self._file.name, physical.function, self._options.threads, self._meter.tell)
         self._file.require_unchanged()
         self._meter.finish_pass()
-        self._found = replace(self._found, physical=Multihash(function.code, digest), byte_length=length)
-        return digest == physical.digest
+        self._found = replace(self._found, physical=found.physical, byte_length=found.byte_length)
+        return found.physical == physical
 
     def _verify_other_claims(self) -> Verification:
         """Return what came of a file with the expected bytes: a claim that contradicts them is no match."""
@@ -328,7 +295,7 @@ class _Verifier:
             return self._inconsistent(f"are {found.byte_length:,} instead of {expected.byte_length:,}")
         for is_claimed, step in (
             (expected.row_count is not None, self._verify_row_count),
-            (expected.logical is not None and self._every_claim, self._verify_logical_claim),
+            (expected.logical is not None and self._options.every_claim, self._verify_logical_claim),
         ):
             result = self._guarded(step) if is_claimed else None
             if result is not None and result.error is not None:
@@ -370,25 +337,23 @@ class _Verifier:
             file.seek(0)
         recorded = expected.columns or ()
         validity = any(column.validity_digest is not None for column in recorded)
-        function = expected.logical.function.name
-        digest = digest_records(file, function, self._threads, validity, self._meter)
-        self._found = replace(
-            self._found, logical=digest.multihash(), row_count=digest.row_count, columns=digest.columns()
-        )
+        options = HashOptions(rule_of(expected.logical), self._options.threads, validity)
+        found = facts_of(digest_records(file, options, self._meter))
+        self._found = replace(self._found, logical=found.logical, row_count=found.row_count, columns=found.columns)
         retyped = {} if self._found.logical == expected.logical else self._retyped(expected.logical)
         return _compare_records(file.name, expected, self._found, retyped)
 
-    def _retyped(self, logical: Multihash) -> dict[int, Any]:
+    def _retyped(self, logical: Multihash) -> dict[int, pa.DataType]:
         """Return the recorded types of leaves, by number, if the records differ by a change of types alone."""
         columns = self._found.columns or ()
         if self._expected.columns is None:
-            return was_only_retyped(self._file, columns, logical, self._found.row_count or 0)
+            return was_only_retyped(self._file, self._found, logical)
         changes = column_changes(self._expected.columns, columns)
         if self._file.seekable_size is None or not all(change.may_be_retyped for change in changes):
             return {}
         numbers = {change.found_number: change for change in changes if change.found_number is not None}
         wanted = {number: [change.expected_type] for number, change in numbers.items()}
-        digests = retyped_leaves(self._file, wanted, logical.function.name)
+        digests = retyped_leaves(self._file, wanted, rule_of(logical))
         recorded = {number: change.expected_digest for number, change in numbers.items()}
         if any(digests.get((number, wanted[number][0])) != digest for number, digest in recorded.items()):
             return {}
@@ -398,7 +363,7 @@ class _Verifier:
         return Verification(self._file.name, status, self._expected, self._found, reason)
 
 
-def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: dict[int, Any]) -> Verification:
+def _compare_records(name: str, expected: FileFacts, found: FileFacts, retyped: dict[int, pa.DataType]) -> Verification:
     columns = found.columns or ()
     if found.logical != expected.logical:
         changes = () if expected.columns is None else column_changes(expected.columns, columns)
@@ -439,7 +404,7 @@ def _row_count_words(expected: FileFacts, found: FileFacts) -> str:
     return f"; expected {expected.row_count:,} rows, found {found.row_count:,}"
 
 
-def _retyping(columns: tuple[ColumnDigest, ...], retyped: dict[int, Any]) -> str:
+def _retyping(columns: tuple[ColumnDigest, ...], retyped: dict[int, pa.DataType]) -> str:
     is_known = all(is_earlier_type(earlier, columns[number].data_type) for number, earlier in retyped.items())
     changes = ", ".join(
         f"{format_path(columns[number].path)}: {earlier} became {columns[number].data_type}"

@@ -14,25 +14,28 @@ from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
 from _arrow_io.remote import path_names, path_text
 from arrow_digest.errors import ArrowDigestError, WorkerError
-from arrow_digest.files.parts import hash_shared
-from arrow_digest.files.passes import FileHash, Meter, Progress, digest_bytes, digest_records, require_two_passes
+from arrow_digest.files.facts import FileFacts, FileHash
+from arrow_digest.files.options import HashOptions
+from arrow_digest.files.parts import hash_in_parts
+from arrow_digest.files.passes import Meter, Progress, digest_bytes, digest_records, require_two_passes
 from arrow_digest.files.rereading import read_twice
-from arrow_digest.functions import DEFAULT_FUNCTION, DigestFunction, digest_function
+from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
 from arrow_digest.multihash import Multihash
 from arrow_digest.public import public
+from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.records import RecordDigest
 from arrow_digest.typing import BinaryFile
 from arrow_digest.workers import run_each, started, thread_count
 
 __all__ = [
     "FileFailure",
-    "FileHash",
-    "Progress",
     "digest_file",
     "digest_stream",
     "each_file",
+    "hash_alone",
     "hash_file",
     "hash_files",
+    "hash_or_failure",
     "physical_hash",
 ]
 
@@ -96,32 +99,36 @@ def hash_file(
     >>> hash_file("numbers.parquet").row_count
     3
     """
-    chosen = digest_function(function)
-    if executor is not None:
-        return hash_shared(
-            path_text(path), executor, function, thread_count(threads or 1), validity, progress, int96_unit
-        )
-    count = thread_count(threads)
-    with open_path(path, int96_unit=int96_unit) as opened:
+    rule = chosen_rule(function)
+    if executor is None:
+        return hash_alone(path, HashOptions(rule, thread_count(threads), validity, int96_unit), progress)
+    # The workers run side by side, so one thread of each is enough unless more are asked for.
+    options = HashOptions(rule, thread_count(threads or 1), validity, int96_unit)
+    return hash_in_parts(path_text(path), options, executor, progress)
+
+
+def hash_alone(path: str | os.PathLike[str], options: HashOptions, progress: Progress | None) -> FileHash:
+    """Return the hashes of one file, which is read twice in this process."""
+    with open_path(path, int96_unit=options.int96_unit) as opened:
         require_two_passes(opened)
-        return read_twice(opened, lambda file: _hash_twice(file, chosen, count, validity, progress))
+        return read_twice(opened, lambda file: _hash_twice(file, options, progress))
 
 
-def _hash_twice(
-    file: InputFile, chosen: DigestFunction, threads: int, validity: bool, progress: Progress | None
-) -> FileHash:
+def _hash_twice(file: InputFile, options: HashOptions, progress: Progress | None) -> FileHash:
     meter = Meter(progress, file, passes=2)
-    physical, byte_length = digest_bytes(file, file.name, chosen.new(threads), meter.tell)
+    content = digest_bytes(file, file.name, options.rule.function, options.threads, meter.tell)
+    assert content.physical is not None
+    assert content.byte_length is not None
     file.seek(0)
     meter.finish_pass()
-    digest = digest_records(file, chosen.name, threads, validity, meter)
+    records = digest_records(file, options, meter)
     return FileHash(
         path=file.name,
-        byte_length=byte_length,
-        row_count=digest.row_count,
-        physical=Multihash(chosen.code, physical),
-        logical=digest.multihash(),
-        columns=digest.columns(),
+        byte_length=content.byte_length,
+        row_count=records.row_count,
+        physical=content.physical,
+        logical=records.multihash(),
+        columns=records.columns(),
     )
 
 
@@ -156,11 +163,9 @@ def hash_files(
     >>> [file.path for file in hash_files(["orders.parquet", "missing"])]
     ['orders.parquet', 'missing']
     """
-    digest_function(function)
     require_int96_unit(int96_unit)
-    names = path_names(paths, "paths")
-    work = partial(_hash_or_failure, function=function, validity=validity, int96_unit=int96_unit)
-    found = each_file(work, names, executor, progress)
+    options = HashOptions(chosen_rule(function), 1, validity, int96_unit)
+    found = each_file(partial(hash_or_failure, options=options), path_names(paths, "paths"), executor, progress)
     return (FileFailure(name, result) if isinstance(result, WorkerError) else result for name, result in found)
 
 
@@ -188,47 +193,35 @@ def each_file(
                 progress(done, len(jobs))
 
 
-def _hash_or_failure(name: str, function: str, validity: bool, int96_unit: Int96Unit) -> FileHash | FileFailure:
+def hash_or_failure(path: str, options: HashOptions) -> FileHash | FileFailure:
+    """Return the hashes of one file, or why it has none."""
     try:
-        return hash_file(name, function=function, validity=validity, threads=1, int96_unit=int96_unit)
+        return hash_alone(path, options, None)
     except ArrowDigestError as error:
-        return FileFailure(name, error)
+        return FileFailure(path, error)
 
 
 def digest_file(
-    path: str | os.PathLike[str],
-    *,
-    function: str = DEFAULT_FUNCTION,
-    threads: int | None = None,
-    validity: bool = False,
-    progress: Progress | None = None,
-    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
+    path: str | os.PathLike[str], options: HashOptions | None = None, progress: Progress | None = None
 ) -> RecordDigest:
-    """Return the record digest of one file, or of an IPC stream that comes through a pipe.
+    """Return the record digest of one file, or of an IPC stream that comes through a pipe; its bytes are not hashed.
 
-    Arguments and errors are those of `hash_file`; the file's bytes are not hashed.
+    Errors are those of `hash_file`.
     """
-    count = thread_count(threads)
-    with open_path(path, int96_unit=int96_unit) as file:
-        return digest_records(file, function, count, validity, Meter(progress, file, passes=1))
+    options = options or HashOptions(chosen_rule(), thread_count(None))
+    with open_path(path, int96_unit=options.int96_unit) as file:
+        return digest_records(file, options, Meter(progress, file, passes=1))
 
 
-def digest_stream(
-    file: IO[bytes],
-    name: str,
-    *,
-    function: str = DEFAULT_FUNCTION,
-    threads: int | None = None,
-    int96_unit: Int96Unit = DEFAULT_INT96_UNIT,
-) -> RecordDigest:
+def digest_stream(file: IO[bytes], name: str, options: HashOptions | None = None) -> RecordDigest:
     """Return the record digest of an open binary file, which is named `name` in errors.
 
     A file that cannot be moved about in must be an Arrow IPC stream; what follows its end is left unread.
     """
-    count = thread_count(threads)
-    opened = InputFile(file, name, int96_unit=int96_unit)
+    options = options or HashOptions(chosen_rule(), thread_count(None))
+    opened = InputFile(file, name, int96_unit=options.int96_unit)
     with guarding(opened):
-        return digest_records(opened, function, count, False, Meter(None, opened, passes=1))
+        return digest_records(opened, options, Meter(None, opened, passes=1))
 
 
 @public
@@ -254,15 +247,18 @@ def physical_hash(
     >>> str(physical_hash(io.BytesIO(b"")))[:16]
     'f1620a7ffc6f8bf1'
     """
-    chosen = digest_function(function)
-    hasher = chosen.new(thread_count(None))
+    chosen, threads = digest_function(function), thread_count(None)
     if isinstance(source, (str, os.PathLike)):
         with open_path(source) as file:
-            meter = Meter(progress, file, passes=1)
-            return Multihash(chosen.code, digest_bytes(file, file.name, hasher, meter.tell)[0])
+            return _physical(digest_bytes(file, file.name, chosen, threads, Meter(progress, file, passes=1).tell))
     if not hasattr(source, "read"):
         raise TypeError(f"expected a path or a binary file object, found {type(source).__name__}")
     if isinstance(source, io.TextIOBase):
         raise TypeError(f"expected a binary file object, found one that gives text: {type(source).__name__}")
     name = getattr(source, "name", None)
-    return Multihash(chosen.code, digest_bytes(source, name if isinstance(name, str) else "file object", hasher)[0])
+    return _physical(digest_bytes(source, name if isinstance(name, str) else "file object", chosen, threads))
+
+
+def _physical(content: FileFacts) -> Multihash:
+    assert content.physical is not None
+    return content.physical

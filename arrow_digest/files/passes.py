@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+
+import pyarrow as pa
 
 from _arrow_io.faults import unreadable
 from _arrow_io.opening import InputFile
 from arrow_digest.errors import UnreadableError
-from arrow_digest.functions import Hasher
+from arrow_digest.files.facts import FileFacts
+from arrow_digest.files.options import HashOptions
+from arrow_digest.functions import DigestFunction
 from arrow_digest.multihash import Multihash
-from arrow_digest.public import public
 from arrow_digest.reading.sources import read_records
-from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.records import RecordDigest, digest_source
-from arrow_digest.rules.rule import ColumnDigest
 from arrow_digest.typing import BinaryFile
 
-__all__ = ["FileHash", "Meter", "Progress", "digest_bytes", "digest_records", "require_two_passes"]
+__all__ = ["Meter", "Progress", "digest_bytes", "digest_records", "require_two_passes"]
 
 Progress = Callable[[int, int], None]
 """Called now and then with the bytes done so far and the bytes to do in all."""
 
 _READ_BYTES = 1 << 20
-
-
-@public
-@dataclass(frozen=True)
-class FileHash:
-    """What a file is, byte for byte and record for record.
-
-    Attributes:
-        path: The path as it was given.
-        byte_length: The file's length in bytes.
-        row_count: Number of rows.
-        physical: The hash of the bytes.
-        logical: The arrow0 hash of the records.
-        columns: Each leaf column's path, type, null count and digest.
-    """
-
-    path: str
-    byte_length: int
-    row_count: int
-    physical: Multihash
-    logical: Multihash
-    columns: tuple[ColumnDigest, ...]
 
 
 def require_two_passes(file: InputFile) -> None:
@@ -60,9 +38,22 @@ def require_two_passes(file: InputFile) -> None:
 
 
 def digest_bytes(
-    file: BinaryFile, name: str, hasher: Hasher, tell: Callable[[], None] | None = None
-) -> tuple[bytes, int]:
-    """Return the digest of what a file object gives, and how many bytes that was."""
+    file: BinaryFile, name: str, function: DigestFunction, threads: int = 1, tell: Callable[[], None] | None = None
+) -> FileFacts:
+    """Return the hash of the bytes that a file object gives, and how many there are.
+
+    Args:
+        file: It is read from where it stands to its end.
+        name: How errors name it.
+        function: The digest function.
+        threads: How many threads it may use.
+        tell: Called after each piece.
+
+    Raises:
+        UnreadableError: It cannot be read, or does not wait for its data.
+        TypeError: It gives text.
+    """
+    hasher = function.new(threads)
     length = 0
     while True:
         try:
@@ -74,7 +65,7 @@ def digest_bytes(
         if isinstance(data, str):
             raise TypeError(f"expected a binary file object, found one that gives text: {name}")
         if not data:
-            return hasher.digest(), length
+            return FileFacts(physical=Multihash(function.code, hasher.digest()), byte_length=length)
         hasher.update(data)
         length += len(data)
         if tell is not None:
@@ -82,17 +73,12 @@ def digest_bytes(
 
 
 def digest_records(
-    file: InputFile,
-    function: str,
-    threads: int,
-    validity: bool,
-    meter: Meter,
-    leaves: tuple[int, ...] | None = None,
+    file: InputFile, options: HashOptions, meter: Meter, leaves: tuple[int, ...] | None = None
 ) -> RecordDigest:
     """Return the record digest of an open file, or, for `leaves` of a Parquet file, that of these leaf columns."""
-    source = read_records(file, threads=threads, leaves=leaves)
+    source = read_records(file, threads=options.threads, leaves=leaves)
     followed = replace(source, batches=meter.following(source.batches))
-    digest = digest_source(followed, chosen_rule(function), threads=threads, validity=validity)
+    digest = digest_source(followed, options.rule, threads=options.threads, validity=options.validity)
     meter.finish_pass()
     return digest
 
@@ -111,7 +97,8 @@ class Meter:
         self._finished = 0
         self._read_before = 0
 
-    def following(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def following(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches, and tell after each how far the file was read."""
         for batch in batches:
             yield batch
             self.tell()
@@ -123,6 +110,7 @@ class Meter:
         self.tell()
 
     def tell(self) -> None:
+        """Say how far the file was read by now."""
         size = self._file.seekable_size
         if self._progress is not None and size:
             read = min(self._file.bytes_read - self._read_before, size)

@@ -13,14 +13,15 @@ from typing import Any
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.types import parse_type
-from arrow_digest.comparing.verify import FileFacts, expected_hash
 from arrow_digest.errors import ArrowDigestError, ManifestError
+from arrow_digest.files.facts import FileFacts, expected_hash
 from arrow_digest.manifests.folder import local_name, recorded_name
 from arrow_digest.public import public
 from arrow_digest.rules.rule import ColumnDigest
 
 __all__ = [
     "FORMAT",
+    "MOST_BYTES",
     "Listed",
     "ManifestEntry",
     "entry_from_json",
@@ -35,6 +36,9 @@ __all__ = [
 
 FORMAT = "arrow-digest-manifest"
 """What the member `format` of every manifest says."""
+
+MOST_BYTES = 1 << 30
+"""How much of a file is read as a manifest: it bounds the memory that a hostile one can take, and was not measured."""
 
 _LATEST_VERSION = 2
 # Other readers of JSON, and other languages, hold no larger whole numbers.

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from arrow_digest import codes
-from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ManifestError, MultihashError
+from arrow_digest.files.facts import FileFacts
 from arrow_digest.manifests.folder import local_name
 from arrow_digest.manifests.formats import (
     FORMAT,

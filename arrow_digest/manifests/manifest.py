@@ -17,11 +17,13 @@ from _arrow_io.faults import reading
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import open_path
 from _arrow_io.remote import is_uri, path_names, path_text
-from arrow_digest.comparing.verify import FileFacts, Status, Verification, failed, verify_file
+from arrow_digest.comparing.verify import Status, Verification, VerifyOptions, failed, verify_file
 from arrow_digest.errors import ArrowDigestError, ManifestError, UnreadableError, WorkerError
+from arrow_digest.files.facts import FileFacts
 from arrow_digest.files.hashing import each_file
+from arrow_digest.files.options import HashOptions
 from arrow_digest.files.passes import Progress
-from arrow_digest.functions import DEFAULT_FUNCTION, digest_function
+from arrow_digest.functions import DEFAULT_FUNCTION
 from arrow_digest.manifests.folder import (
     absolute,
     can_be_listed,
@@ -35,15 +37,14 @@ from arrow_digest.manifests.folder import (
     remote_names,
     write_atomically,
 )
-from arrow_digest.manifests.formats import Listed, ManifestEntry, manifest_text
+from arrow_digest.manifests.formats import MOST_BYTES, Listed, ManifestEntry, manifest_text
 from arrow_digest.manifests.lists import parse_list
 from arrow_digest.manifests.recording import Recorded, Recording, is_manifest_file, record
 from arrow_digest.public import public
+from arrow_digest.rules.chosen import chosen_rule
 
 __all__ = ["Manifest", "ManifestEntry", "require_replaceable"]
 
-# No manifest is longer; a claim on memory ends here.
-_MOST_BYTES = 1 << 30
 # So many errors are told at once.
 _MOST_ERRORS = 20
 
@@ -115,7 +116,7 @@ class Manifest:
             UnreadableError: A path is missing or a URI, or a folder cannot be listed.
             UnknownFunctionError: No such digest function.
         """
-        digest_function(function)
+        options = HashOptions(chosen_rule(function), validity=validity, int96_unit=int96_unit)
         require_int96_unit(int96_unit)
         given = [paths] if isinstance(paths, (str, os.PathLike)) else path_names(paths, "paths")
         left_out = {absolute(path) for path in path_names(exclude, "exclude")}
@@ -126,7 +127,7 @@ class Manifest:
         names = sorted(relative_path(path, folder) for path in files)
         if not allow_outside:
             _require_inside(names, folder)
-        recording = Recording(str(folder), function, validity, allow_pointers, int96_unit)
+        recording = Recording(str(folder), options, allow_pointers)
         entries = _recorded(names, recording, executor, progress)
         return cls(str(folder), tuple(entries), int96_unit=int96_unit)
 
@@ -187,7 +188,7 @@ class Manifest:
         """
         name = path_text(path)
         with open_path(path) as file, reading(name, "manifest"):
-            content = file.read(_MOST_BYTES)
+            content = file.read(MOST_BYTES)
         listed = parse_list(content, name, function)
         where = _root_of(listed, name, parent(name), allow_outside=allow_outside) if root is None else path_text(root)
         return cls._of(listed, name, where)
@@ -390,5 +391,5 @@ def _check(entry: ManifestEntry, *, root: str, allow_outside: bool, int96_unit: 
     if not allow_outside and escapes(entry.path, root):
         message = "outside the manifest's folder, or a link that leads there; it was not looked at"
         return failed(entry.path, entry.facts, UnreadableError(entry.path, "escape", message))
-    result = verify_file(join(root, entry.path), entry.facts, threads=1, int96_unit=int96_unit)
+    result = verify_file(join(root, entry.path), entry.facts, VerifyOptions(int96_unit=int96_unit))
     return replace(result, path=entry.path)

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.opening import InputFile, open_path
-from arrow_digest.comparing.verify import FileFacts
 from arrow_digest.errors import ArrowDigestError, InvalidArrayError, UnreadableError, UnsupportedTypeError
-from arrow_digest.files.hashing import hash_file
+from arrow_digest.files.facts import FileFacts, FileHash
+from arrow_digest.files.hashing import hash_or_failure
+from arrow_digest.files.options import HashOptions
 from arrow_digest.files.passes import digest_bytes
-from arrow_digest.functions import digest_function
 from arrow_digest.manifests.folder import join
-from arrow_digest.manifests.formats import is_manifest
-from arrow_digest.multihash import Multihash
+from arrow_digest.manifests.formats import MOST_BYTES, is_manifest
 from arrow_digest.reading.soundness import MESSAGE_START_BYTES, begins_with_schema, is_sound_or_foreign
 
 __all__ = ["Recorded", "Recording", "is_manifest_file", "record"]
 
-# No manifest is longer; a claim on memory ends here.
-_MOST_BYTES = 1 << 30
-
 
 @dataclass(frozen=True)
 class Recording:
-    """How files are recorded: the folder they are in, digest function, and what else is asked for."""
+    """How files are recorded.
+
+    Attributes:
+        root: The folder that they are in.
+        options: How they are hashed.
+        allow_pointers: True to record what Git LFS leaves in place of a file.
+    """
 
     root: str
-    function: str
-    validity: bool = True
+    options: HashOptions
     allow_pointers: bool = False
-    int96_unit: Int96Unit = DEFAULT_INT96_UNIT
 
 
 @dataclass(frozen=True)
@@ -44,17 +43,12 @@ class Recorded:
 def record(name: str, recording: Recording) -> Recorded | ArrowDigestError:
     """Return what is to be recorded of a file, or why it cannot be."""
     path = join(recording.root, name)
-    try:
-        found = hash_file(
-            path,
-            function=recording.function,
-            validity=recording.validity,
-            threads=1,
-            int96_unit=recording.int96_unit,
-        )
-    except (UnreadableError, UnsupportedTypeError, InvalidArrayError) as error:
-        return _record_bytes(path, recording, error)
-    return Recorded(FileFacts(found.physical, found.logical, found.row_count, found.byte_length, found.columns))
+    found = hash_or_failure(path, recording.options)
+    if isinstance(found, FileHash):
+        return Recorded(found.facts)
+    if isinstance(found.error, (UnreadableError, UnsupportedTypeError, InvalidArrayError)):
+        return _record_bytes(path, recording, found.error)
+    raise found.error
 
 
 def _record_bytes(path: str, recording: Recording, error: ArrowDigestError) -> Recorded | ArrowDigestError:
@@ -62,7 +56,6 @@ def _record_bytes(path: str, recording: Recording, error: ArrowDigestError) -> R
     is_pointer = isinstance(error, UnreadableError) and error.rule == "lfs_pointer"
     if is_pointer and not recording.allow_pointers:
         return error
-    chosen = digest_function(recording.function)
     try:
         with open_path(path) as file:
             start = file.peek(MESSAGE_START_BYTES)
@@ -72,10 +65,9 @@ def _record_bytes(path: str, recording: Recording, error: ArrowDigestError) -> R
                 return UnreadableError(path, "truncated", message) if is_cut else error
             if _holds_manifest(file):
                 return Recorded(None)
-            digest, length = digest_bytes(file, path, chosen.new())
+            facts = digest_bytes(file, path, recording.options.rule.function)
     except ArrowDigestError as second:
         return second
-    facts = FileFacts(physical=Multihash(chosen.code, digest), byte_length=length)
     return Recorded(facts, note=str(error).removeprefix(f"{path}: "))
 
 
@@ -95,6 +87,6 @@ def is_manifest_file(path: str) -> bool:
 def _holds_manifest(file: InputFile) -> bool:
     if file.seekable_size is None or not file.peek(1 << 10).lstrip().startswith(b"{"):
         return False
-    content = file.read(_MOST_BYTES)
+    content = file.read(MOST_BYTES)
     file.seek(0)
     return is_manifest(content)

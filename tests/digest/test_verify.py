@@ -19,6 +19,7 @@ import arrow_digest.files.rereading
 from arrow_digest import (
     ArrowDigestError,
     ExpectationError,
+    FileFacts,
     Manifest,
     MultihashError,
     Status,
@@ -28,7 +29,7 @@ from arrow_digest import (
     physical_hash,
     verify,
 )
-from arrow_digest.comparing.verify import FileFacts, verify_file
+from arrow_digest.comparing.verify import verify_file
 from helpers.command import arrow_digest_command
 from helpers.files import ipc_file, ipc_stream, parquet, sample_table
 
