@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
+
 from kiln_arrow.canonical.arrays import Opaque, Tensor
 from kiln_arrow.canonical.directory import Directory, decode, encode, encode_into, encoded_size, validate
 from kiln_arrow.canonical.dtypes import DTYPES, DType
@@ -74,5 +76,15 @@ __all__ = [
     "validate_column",
     "write_table",
 ]
+
+try:
+    __version__: str = version("kiln-arrow")
+except PackageNotFoundError:  # run from a source tree
+    __version__ = "unknown"
+
+# Where a public name is defined may change, so that messages, pickles and pages name the package alone.
+for _name in __all__:
+    if getattr(globals()[_name], "__module__", "").startswith("kiln_arrow."):
+        globals()[_name].__module__ = "kiln_arrow"
 
 register_on_import()

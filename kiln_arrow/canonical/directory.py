@@ -137,7 +137,7 @@ def encoded_size(tensors: Tensors) -> int:
 
 
 def encode_into(tensors: Tensors, buffer: Any) -> int:
-    """Write the directory of `tensors` to the start of `buffer` and returns its length in bytes.
+    """Write the directory of `tensors` to the start of `buffer`, and return its length in bytes.
 
     Nothing is written when anything is refused. Bytes of `buffer` past the directory stay as they are. Tensors may
     lie in `buffer` themselves: those are copied before the first byte is written.

@@ -62,7 +62,7 @@ class Form(NamedTuple):
         return read_value(self.codec, view, PREFIX.size)
 
     def check(self, view: memoryview) -> None:
-        """Check what `read` checks, and makes no values: they may take much more memory than their bytes."""
+        """Check what `read` checks, and make no values: they may take much more memory than their bytes."""
         self._check_prefix(view)
         check_value(self.codec, view, PREFIX.size)
 

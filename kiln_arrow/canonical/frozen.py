@@ -117,7 +117,7 @@ def read_value(codec: Codec, view: memoryview, at: int) -> Any:
 
 
 def check_value(codec: Codec, view: memoryview, at: int) -> None:
-    """Check what `read_value` checks, and makes no values."""
+    """Check what `read_value` checks, and make no values."""
     _, end = codec.read(view, at, None)
     _require_end(view, end)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import pyarrow as pa
 
-from kiln_arrow.canonical.buffers import readable_bytes
 from kiln_arrow.canonical.directory import decode
 from kiln_arrow.canonical.frame import unframe
 from kiln_arrow.canonical.typetext import Struct, parse_type, schema_hash
@@ -26,12 +25,9 @@ __all__ = [
     "TensorsScalar",
     "TensorsType",
     "any_was_read",
-    "buffer_view",
     "is_kiln",
-    "name_of",
-    "with_children",
-    "with_fields",
 ]
+
 
 TENSORS = "kiln.tensors"
 FRAME = "kiln.frame"
@@ -147,6 +143,8 @@ class TensorsType(pa.ExtensionType):  # type: ignore[misc]
     DataType(binary)
     """
 
+    defined_by = "kiln_arrow", TENSORS
+
     def __init__(self, storage: pa.DataType = STORAGES[0]) -> None:
         super().__init__(_checked(storage), TENSORS)
 
@@ -196,6 +194,8 @@ class FrameType(pa.ExtensionType):  # type: ignore[misc]
     >>> kiln_arrow.FrameType("struct{id:i64,batch:tensors,}").type_text
     'struct{id:i64,batch:tensors,}'
     """
+
+    defined_by = "kiln_arrow", FRAME
 
     def __init__(self, type_text: str, storage: pa.DataType = STORAGES[0]) -> None:
         if not isinstance(parse_type(type_text), Struct):
@@ -304,53 +304,3 @@ def is_kiln(data_type: pa.DataType) -> bool:
         and data_type.extension_name in (TENSORS, FRAME)
         and data_type.storage_type in STORAGES
     )
-
-
-def with_children(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
-    """Return a nested type with each child's type changed, field names, flags and metadata kept."""
-    return with_fields(data_type, lambda child: child.with_type(change(child.type)))
-
-
-def with_fields(data_type: pa.DataType, field: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Return a nested type with each child's field changed."""
-    types = pa.types
-    if types.is_struct(data_type):
-        return pa.struct([field(data_type.field(index)) for index in range(data_type.num_fields)])
-    if types.is_map(data_type):
-        return pa.map_(field(data_type.key_field), field(data_type.item_field), data_type.keys_sorted)
-    if types.is_fixed_size_list(data_type):
-        return pa.list_(field(data_type.value_field), data_type.list_size)
-    for is_kind, make in _LISTS:
-        if is_kind(data_type):
-            return make(field(data_type.value_field))
-    if types.is_dictionary(data_type):
-        return pa.dictionary(data_type.index_type, field(pa.field("", data_type.value_type)).type, data_type.ordered)
-    if types.is_run_end_encoded(data_type):
-        return pa.run_end_encoded(data_type.run_end_type, field(pa.field("", data_type.value_type)).type)
-    return data_type
-
-
-_LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)
-
-
-def name_of(field: pa.Field) -> str:
-    """Return a field's name.
-
-    Raises:
-        KilnError: A foreign name that is not UTF-8; rule `utf8`.
-    """
-    try:
-        name: str = field.name
-    except UnicodeDecodeError as error:
-        raise KilnError("utf8", f"expected a field's name in UTF-8, found {error.object!r:.80}") from None
-    return name
-
-
-def buffer_view(buffer: pa.Buffer | None) -> memoryview:
-    """Return a read-only view of an Arrow buffer's bytes; nothing where there is no buffer."""
-    return memoryview(b"") if buffer is None else readable_bytes(buffer)

@@ -11,8 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kiln_arrow.canonical.frame import prefix_of
-from kiln_arrow.columns.cells import Cells, Leaf, cells_of, chunks_of, entries_of, fronts, require_room
+from kiln_arrow.columns.cells import CellArray, Cells, cells_of, require_room
+from kiln_arrow.columns.checked_cells import fronts
 from kiln_arrow.columns.extension_types import FrameType, is_kiln
+from kiln_arrow.columns.nested import entries_of
+from kiln_arrow.columns.producers import chunks_of
 from kiln_arrow.columns.storage_arrays import build
 from kiln_arrow.columns.type_mapping import text_of_struct
 from kiln_arrow.columns.uniform import uniform
@@ -192,7 +195,7 @@ def _require_utf8(data: bytes, path: str, row: int) -> None:
 
 def _tensors(cells: Cells, kind: Any, path: str, rows: NDArray[np.int64]) -> _Parts:
     if uniform(cells) is None:
-        for _ in fronts(Leaf(path, kind, cells, rows)):  # each is checked as it comes
+        for _ in fronts(CellArray(path, kind, cells, rows)):  # each is checked as it comes
             pass
     return [b"" if data is None else data for data in cells]
 

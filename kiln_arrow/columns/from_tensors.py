@@ -14,8 +14,9 @@ from kiln_arrow.canonical.buffers import readable_bytes
 from kiln_arrow.canonical.directory import Directory, plan_of, read_whole
 from kiln_arrow.canonical.encoder import Plan, Tensors, ordered, write
 from kiln_arrow.canonical.frame import form_of, frame
-from kiln_arrow.columns.cells import cells_of, chunks_of, require_room
+from kiln_arrow.columns.cells import cells_of, require_room
 from kiln_arrow.columns.extension_types import FRAME, STORAGES, TENSORS, TensorsType, is_kiln
+from kiln_arrow.columns.producers import chunks_of
 from kiln_arrow.columns.storage_arrays import build
 from kiln_arrow.columns.uniform import dense_strides
 from kiln_arrow.errors import KilnError, shown

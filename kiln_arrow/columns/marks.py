@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kiln_arrow.columns.extension_types import FRAME, STORAGES, TENSORS, FrameType, TensorsType, with_fields
+from kiln_arrow.columns.arrow_types import with_fields
+from kiln_arrow.columns.extension_types import FRAME, STORAGES, TENSORS, FrameType, TensorsType
 from kiln_arrow.columns.registration import register, unregister
 from kiln_arrow.errors import KilnError
 

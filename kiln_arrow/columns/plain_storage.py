@@ -7,9 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from kiln_arrow.columns.cells import chunks_of, has_kiln
-from kiln_arrow.columns.extension_types import is_kiln, with_children
+from kiln_arrow.columns.arrow_types import with_children
+from kiln_arrow.columns.extension_types import is_kiln
 from kiln_arrow.columns.marks import marked_type, tensors_over, unmarked
+from kiln_arrow.columns.nested import has_kiln
+from kiln_arrow.columns.producers import chunks_of
 from kiln_arrow.columns.retype import retyped
 from kiln_arrow.columns.to_numpy import column_errors
 from kiln_arrow.errors import KilnError

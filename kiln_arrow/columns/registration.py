@@ -94,9 +94,8 @@ def _register_one(name: str, data_type: Any) -> None:
 
 
 def _is_ours(holder: type, data_type: Any) -> bool:
-    return holder.__qualname__ == type(data_type).__qualname__ and holder.__module__.endswith(
-        type(data_type).__module__.rpartition(".")[2]
-    )
+    # The class is another one after a reload, or where the package is imported under another name too.
+    return bool(getattr(holder, "defined_by", None) == type(data_type).defined_by)
 
 
 def _holder(data_type: Any) -> type | None:

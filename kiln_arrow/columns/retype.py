@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import lib
 
-from kiln_arrow.columns.extension_types import is_kiln, with_children
+from kiln_arrow.columns.arrow_types import with_children
+from kiln_arrow.columns.extension_types import is_kiln
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured, refused
 

@@ -10,18 +10,11 @@ from numpy.typing import NDArray
 
 from kiln_arrow.canonical.decoder import Front, tensors_of
 from kiln_arrow.canonical.directory import Directory
-from kiln_arrow.columns.cells import (
-    Leaf,
-    bad_cells,
-    chunks_of,
-    fronts,
-    has_kiln,
-    hint_of_storage,
-    leaves,
-    require_room,
-    tensor_leaves,
-)
+from kiln_arrow.columns.cells import CellArray, require_room
+from kiln_arrow.columns.checked_cells import bad_cells, fronts
 from kiln_arrow.columns.extension_types import FRAME
+from kiln_arrow.columns.nested import cell_arrays, has_kiln, hint_of_storage, tensor_cell_arrays
+from kiln_arrow.columns.producers import chunks_of
 from kiln_arrow.columns.uniform import Uniform, stacked, uniform
 from kiln_arrow.errors import KilnError, shown
 from kiln_arrow.limits import Budget
@@ -69,7 +62,7 @@ def to_numpy(
     if nulls not in ("raise", "mask") or ragged not in ("raise", "object"):
         raise ValueError(f"expected nulls 'raise' or 'mask', ragged 'raise' or 'object'; found {nulls!r}, {ragged!r}")
     budget = Budget()
-    found = tensor_leaves(column, budget)
+    found = tensor_cell_arrays(column, budget)
     mask = _mask(found)
     if nulls == "raise" and mask is not None:
         cell = int(mask.argmax())
@@ -87,7 +80,7 @@ def to_numpy(
     return arrays
 
 
-def _mask(found: list[Leaf]) -> NDArray[np.bool_] | None:
+def _mask(found: list[CellArray]) -> NDArray[np.bool_] | None:
     if not any(leaf.cells.null_count for leaf in found):
         return None
     parts = [np.zeros(len(leaf.cells), np.bool_) if leaf.cells.valid is None else ~leaf.cells.valid for leaf in found]
@@ -95,7 +88,7 @@ def _mask(found: list[Leaf]) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _row_of(found: list[Leaf], cell: int) -> int:
+def _row_of(found: list[CellArray], cell: int) -> int:
     for leaf in found:
         if cell < len(leaf.cells):
             return leaf.row(cell)
@@ -103,7 +96,7 @@ def _row_of(found: list[Leaf], cell: int) -> int:
     raise IndexError(cell)
 
 
-def _block(leaf: Leaf, budget: Budget) -> Uniform | None:
+def _block(leaf: CellArray, budget: Budget) -> Uniform | None:
     block = uniform(leaf.cells)
     if block is None and leaf.cells.may_repeat:
         # Cells may lie anywhere; side by side they are compared at once. That costs a copy, which raggedness may waste.
@@ -138,7 +131,7 @@ def _masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Any:
     return np.ma.MaskedArray(array, spread, copy=False)
 
 
-def _objects(found: list[Leaf], ragged: str, budget: Budget) -> dict[Any, NDArray[Any]]:
+def _objects(found: list[CellArray], ragged: str, budget: Budget) -> dict[Any, NDArray[Any]]:
     count = sum(len(leaf.cells) for leaf in found)
     arrays: dict[Any, NDArray[Any]] = {}
     first: Front | None = None
@@ -215,7 +208,7 @@ def iter_tensors(column: Any) -> Iterator[Directory | None]:
     >>> [list(directory) for directory in kiln_arrow.iter_tensors(column)]
     [['x'], ['y']]
     """
-    for leaf in tensor_leaves(column, Budget()):
+    for leaf in tensor_cell_arrays(column, Budget()):
         for entry in fronts(leaf):
             yield None if entry is None else Directory.from_bytes(*entry, 0)
 
@@ -252,7 +245,7 @@ def column_errors(column: Any) -> Iterator[KilnError]:
     budget = Budget()
     base = 0
     for chunk in chunks:
-        for leaf in leaves(chunk, budget):
+        for leaf in cell_arrays(chunk, budget):
             if leaf.type.extension_name != FRAME and uniform(leaf.cells) is not None:
                 continue
             for error in bad_cells(leaf):

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from kiln_arrow.canonical.frame import PREFIX, form_of
 from kiln_arrow.canonical.layout import COUNTS, DESCRIPTOR_SIZE, HEADER_SIZE, align64
-from kiln_arrow.canonical.typetext import Dict, List, Option, Struct, Type, parse_type
-from kiln_arrow.canonical.typetext import Leaf as LeafType
-from kiln_arrow.columns.cells import Leaf, at_row, chunks_of, leaves, require_room
+from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Struct, Type, parse_type
+from kiln_arrow.columns.cells import CellArray, require_room
+from kiln_arrow.columns.checked_cells import at_row
 from kiln_arrow.columns.extension_types import FRAME, is_kiln
+from kiln_arrow.columns.nested import cell_arrays
+from kiln_arrow.columns.producers import chunks_of
 from kiln_arrow.columns.storage_arrays import LIMIT, runs_within
 from kiln_arrow.columns.type_mapping import ARROW_OF_WORD, arrow_of
 from kiln_arrow.errors import KilnError
@@ -54,13 +56,13 @@ def to_structs(frame_column: Any) -> Any:
     structs: list[pa.Array] = []
     base = 0
     for chunk in chunks:
-        (leaf,) = leaves(chunk, budget)
+        (leaf,) = cell_arrays(chunk, budget)
         structs += _unframed(leaf._replace(rows=np.arange(base, base + len(chunk))), kind, budget)
         base += len(chunk)
     return structs[0] if len(structs) == 1 and not is_chunked else pa.chunked_array(structs, arrow_of(kind))
 
 
-def _unframed(leaf: Leaf, kind: Type, budget: Budget) -> list[pa.Array]:
+def _unframed(leaf: CellArray, kind: Type, budget: Budget) -> list[pa.Array]:
     lengths = leaf.cells.sizes()
     if lengths.max(initial=0) > LIMIT:
         row = int((lengths > LIMIT).argmax())
@@ -200,7 +202,7 @@ class _Bytes(_Builder):
 
 class _Tensors(_Bytes):
     def __init__(self) -> None:
-        super().__init__(arrow_of(LeafType("tensors")).storage_type)
+        super().__init__(arrow_of(Leaf("tensors")).storage_type)
 
     def read(self, view: memoryview, at: int) -> int:
         tensor_count, name_bytes, payload_bytes = COUNTS.unpack_from(view, at)
@@ -209,7 +211,7 @@ class _Tensors(_Bytes):
         return end
 
     def finish(self, valid: NDArray[np.bool_] | None) -> pa.Array:
-        return arrow_of(LeafType("tensors")).wrap_array(super().finish(valid))
+        return arrow_of(Leaf("tensors")).wrap_array(super().finish(valid))
 
 
 class _Option(_Builder):

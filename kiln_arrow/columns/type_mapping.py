@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from kiln_arrow.canonical.typetext import Dict, Leaf, List, Option, Struct, Type, format_type, is_name
-from kiln_arrow.columns.extension_types import TENSORS, TensorsType, is_kiln, name_of
+from kiln_arrow.columns.arrow_types import name_of
+from kiln_arrow.columns.extension_types import TENSORS, TensorsType, is_kiln
 from kiln_arrow.errors import KilnError, below, shown
 
 __all__ = [

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from kiln_arrow.columns.cells import has_kiln, leaves
 from kiln_arrow.columns.extension_types import is_kiln
+from kiln_arrow.columns.nested import cell_arrays, has_kiln
 from kiln_arrow.columns.retype import measured_for_pyarrow
 from kiln_arrow.columns.storage_arrays import LIMIT
 from kiln_arrow.errors import KilnError
@@ -130,7 +130,7 @@ def _sizes_of(table: pa.Table | None) -> _Sizes:
             if not has_kiln(column.type):
                 others += size
                 rows[base : base + len(chunk)] += -(-size // max(len(chunk), 1))
-            for leaf in leaves(chunk, budget):
+            for leaf in cell_arrays(chunk, budget):
                 lengths = leaf.cells.sizes()
                 longest = int(lengths.max(initial=0))
                 if longest > LIMIT:

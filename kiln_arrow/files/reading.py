@@ -13,8 +13,8 @@ from _arrow_io.formats import is_parquet, read_file
 from _arrow_io.opening import InputFile
 from _arrow_io.source import Source
 from _arrow_io.terminal import open_argument
-from kiln_arrow.columns.cells import has_kiln
 from kiln_arrow.columns.marks import keeping_marks, label, marked_type, tensors_over
+from kiln_arrow.columns.nested import has_kiln
 from kiln_arrow.columns.retype import retyped
 from kiln_arrow.errors import KilnError
 from kiln_arrow.foreign.structure import measured

@@ -43,7 +43,7 @@ _NO_DTYPE = np.dtype(object)
 
 
 def stated_dtypes(tensor: Any, index: int, name: str | None) -> Stated:
-    """Return the dtypes that an object with `__array__` states, and refuses one that has nulls or a mask.
+    """Return the dtypes that an object with `__array__` states, and refuse one that has nulls or a mask.
 
     Raises:
         KilnError: With rule `masked`; or rule `arrow` for a foreign Arrow array that points outside its buffers.

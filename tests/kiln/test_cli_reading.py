@@ -17,7 +17,7 @@ import pytest
 import kiln_arrow
 from _arrow_io.errors import UnreadableError
 from helpers.command import LIMIT_SECONDS, environment
-from kiln_arrow.columns.cells import leaves
+from kiln_arrow.columns.nested import cell_arrays
 from kiln_arrow.files.reading import ColumnError, opened
 
 CODE = "from kiln_arrow.cli import main; main()"
@@ -228,7 +228,9 @@ def test_cells_are_read_however_deep_they_lie(place, form, tmp_path):
     (tmp_path / "f").write_bytes(content)
     with opened(str(tmp_path / "f"), None) as found:
         ((label, data_type),) = found.columns
-        counts = [len(leaf.cells) for batch in found.batches for _, values in batch.columns for leaf in leaves(values)]
+        counts = [
+            len(leaf.cells) for batch in found.batches for _, values in batch.columns for leaf in cell_arrays(values)
+        ]
     assert (label, counts) == ("c", [3])
     assert "kiln.tensors" in str(data_type)
 
