@@ -36,6 +36,9 @@ def read_file(file: InputFile, *, threads: int = 1, leaves: Sequence[int] | None
         return read_parquet(_require_seekable(file, "Parquet"), threads, leaves)
     assert leaves is None
     if start.startswith(b"PARE"):
+        if file.make_seekable() and (end := file.read_end(4)) != b"PARE":
+            message = f"cut short: encrypted Parquet ends with b'PARE', found {end!r}"
+            raise UnreadableError(file.name, "truncated", message)
         raise UnreadableError(file.name, "encrypted", "encrypted Parquet, and no key")
     if start.startswith(FILE_MARK):
         return read_ipc_file(_require_seekable(file, "an Arrow IPC file"))

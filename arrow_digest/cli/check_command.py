@@ -24,7 +24,7 @@ from arrow_digest.cli.terminal import (
 )
 from arrow_digest.comparing.verify import Status
 from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, UnreadableError
-from arrow_digest.manifests.folder import absolute
+from arrow_digest.manifests.folder import absolute, parent
 from arrow_digest.manifests.manifest import Manifest
 
 
@@ -104,12 +104,30 @@ def _load(manifest: str, function: str | None, root: str | None, *, allow_outsid
         # The folder that is named is the one to check, even if it and its manifest have other names by now.
         of_folder = manifest if path is beside and root is None else root
         try:
-            return Manifest.load(path, function=function, root=of_folder, allow_outside=allow_outside)
+            found = Manifest.load(path, function=function, root=of_folder, allow_outside=allow_outside)
         except UnreadableError as error:
             if error.rule not in ("missing", "directory"):
                 raise
+        else:
+            return found if of_folder is root else _as_it_says(found, path, function)
     message = f"is a directory, and there is neither {beside} nor {inside}"
     raise UnreadableError(manifest, "directory", message)
+
+
+def _as_it_says(found: Manifest, path: str, function: str | None) -> Manifest:
+    """Return the manifest beside a folder, which may name no folder and have paths that are relative to its own.
+
+    Args:
+        found: The manifest, with paths that are taken for relative to the folder that it is beside.
+        path: Where it is.
+        function: What hex digests without a code are.
+    """
+    name = path.rpartition("/")[2].removesuffix(".manifest.json")
+    if found.is_list or not all(entry.path.startswith(f"{name}/") for entry in found.entries):
+        return found
+    its_own = Manifest.load(path, function=function, root=parent(path))
+    said = Manifest.load(path, function=function, allow_outside=not is_uri(path))
+    return its_own if said.root == its_own.root else found
 
 
 def _manifests_of(folder: str) -> tuple[str, str]:

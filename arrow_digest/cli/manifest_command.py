@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from _arrow_io.faults import unreadable
 from _arrow_io.int96 import Int96Unit
 from _arrow_io.remote import is_uri
 from arrow_digest.cli.options import function_option, int96_option, json_option
@@ -109,6 +110,7 @@ def _without_output(manifest: Manifest, *, is_manifest: bool) -> Manifest:
 
     Raises:
         ManifestError: Something other than the manifest is written there: it would differ at the first check.
+        UnreadableError: A file that was recorded is not there any more.
     """
     written = {}
     for stream in (sys.stdout, sys.stderr):
@@ -120,7 +122,11 @@ def _without_output(manifest: Manifest, *, is_manifest: bool) -> Manifest:
             written[status.st_dev, status.st_ino] = stream
     kept = []
     for entry in manifest.entries if written else ():
-        status = Path(manifest.root, entry.path).stat()
+        path = Path(manifest.root, entry.path)
+        try:
+            status = path.stat()
+        except OSError as error:  # it was read a moment ago
+            raise unreadable(str(path), error) from error
         stream = written.get((status.st_dev, status.st_ino))
         if stream is None:
             kept.append(entry)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from _arrow_io.opening import InputFile, open_path
+from _arrow_io.remote import is_uri
 from arrow_digest.errors import ArrowDigestError, InvalidArrayError, UnreadableError, UnsupportedTypeError
 from arrow_digest.files.facts import FileFacts, FileHash
 from arrow_digest.files.hashing import hash_or_failure
@@ -75,8 +77,10 @@ def is_manifest_file(path: str) -> bool:
     """Return whether a file is a manifest, by its content; False for one that cannot be read.
 
     Args:
-        path: A path or URI.
+        path: A path or URI. A pipe is not opened, because that would wait for a writer, or take what it writes.
     """
+    if not is_uri(path) and not Path(path).is_file():
+        return False
     try:
         with open_path(path) as file:
             return _holds_manifest(file)

@@ -14,7 +14,7 @@ _BROKEN = frozenset({"truncated", "trailing", "corrupt", "row_count"})
 _FOREIGN = frozenset({"format", "lfs_pointer"})
 
 # How Arrow data begin, so that a broken file of it is not taken for something else.
-_MAGIC = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
+_MAGIC = (b"PAR1", b"PARE", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
 
 MESSAGE_START_BYTES = 256
 """How much of a file's start tells whether it begins as Arrow data do."""

@@ -306,3 +306,38 @@ def test_a_folder_that_cannot_be_listed_is_not_said_to_hold_nothing_else(data, b
     for options, is_said in (([], True), (["--no-extra"], False)):
         result = arrow_digest_command("check", *options, "--root", "http://127.0.0.1:1/data", beside)
         assert (b"extra files were not looked for" in result.stderr) == is_said
+
+
+def test_encrypted_parquet_that_was_cut_is_broken_and_not_only_locked(data, beside, request):
+    locked = (request.config.rootpath / "tests/data/encrypted/uniform_encryption.parquet.encrypted").read_bytes()
+    target = data / "a.parquet"
+    target.write_bytes(locked[:-1])
+    assert results(beside)["a.parquet"] is Status.DIFFERENT
+    with pytest.raises(ManifestError, match="cut short: encrypted Parquet ends with"):
+        Manifest.create(data)
+    target.write_bytes(locked)
+    assert results(beside)["a.parquet"] is Status.UNREADABLE
+    assert {entry.note for entry in Manifest.create(data).entries} == {None, "encrypted Parquet, and no key"}
+
+
+def test_a_manifest_beside_a_folder_may_be_one_of_the_folder_that_both_are_in(data, beside):
+    inside = json.loads(beside.read_text())
+    outside = {**inside, "files": [{**entry, "path": f"data/{entry['path']}"} for entry in inside["files"]]}
+    for whole in (inside, outside):
+        del whole["root"], whole["requires"]
+        beside.write_text(json.dumps({**whole, "version": 1}))
+        for argument in (data, f"file://{data}"):
+            result = arrow_digest_command("check", argument)
+            assert (result.returncode, result.stdout.count(b": identical: ")) == (0, 2)
+    beside.write_text(json.dumps({**outside, "version": 1}))
+    (data / "sub" / "b.parquet").write_bytes(b"")
+    assert arrow_digest_command("check", "--quiet", data).stdout.startswith(b"data/sub/b.parquet: different")
+
+
+def test_an_extra_pipe_is_reported_and_not_opened(data, beside, monkeypatch):
+    def wait(*_):
+        raise AssertionError("a pipe was opened")
+
+    monkeypatch.setattr("_arrow_io.opening._wait_for_writer", wait)
+    os.mkfifo(data / "pipe")
+    assert results(beside) == {**BOTH, "pipe": Status.EXTRA}
