@@ -8,7 +8,7 @@ BUILD  := $(VENVS)/build
 # The oldest pyarrow that pyproject.toml allows.
 OLDEST_PYARROW := $(shell sed -n 's/^ *"pyarrow>=\([0-9]*\)",/\1.0.0/p' pyproject.toml)
 SOURCES := $(shell find _arrow_io arrow_digest kiln_arrow -name '*.py' -o -name '*.c' -o -name '*.h') pyproject.toml setup.py README.md
-PYTEST_ARGS ?= -q -n auto
+PYTEST_ARGS ?= -q -n auto --dist worksteal
 PEERS := starfix-compiled starfix-current older
 
 .PHONY: demo test test-all test-newest test-lanes test-oldest test-oldest-native sanitize lint golden smoke bench bench-full pictures fuzz fuzz-commands fuzz-sample test-torch test-lance clean-exits coverage docs clean
@@ -18,6 +18,8 @@ demo: $(VENVS)/demo/ready
 	$(VENVS)/demo/bin/python docs/demo.py
 
 # Run all tests against the installed wheel, with the newest pyarrow and the C library. Contributors run this.
+# Property tests draw a quarter of their examples; test-all draws all of them.
+test: export KILN_TEST_EXAMPLES := few
 test: test-newest
 
 # Run everything that has to hold before a change lands, two targets at a time. test-oldest runs all tests with the oldest

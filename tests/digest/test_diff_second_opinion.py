@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arrow_digest import diff
+from helpers.examples import examples
 from helpers.layouts import Noise, blind, build, is_list, random_value, read
 from helpers.strategies import encodings, plain, same_records, seeds, tables
 
@@ -117,7 +118,7 @@ def test_the_same_records_in_another_form_are_the_same(data):
     assert found.equal, str(found)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_one_change_is_found_where_it_is_and_nothing_besides(data):
     table = data.draw(tables().filter(lambda t: t.num_rows and t.num_columns))

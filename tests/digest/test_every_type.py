@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arrow_digest import Manifest, Status, diff, explain, logical_hash, verify
+from helpers.examples import examples
 from helpers.files import ipc_file, ipc_stream
 from helpers.layouts import build, read
 from helpers.strategies import plain, tables
@@ -43,7 +44,7 @@ def parquet_or_none(table):
     return data if same else None  # some types come back as others
 
 
-@settings(max_examples=20)  # of each, a dozen files are written and read
+@settings(max_examples=examples(20))  # of each, a dozen files are written and read
 @given(data=st.data())
 def test_every_type_goes_through_everything(data, tmp_path_factory):
     table = data.draw(tables().filter(lambda t: t.num_columns and t.num_rows))

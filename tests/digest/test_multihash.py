@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from arrow_digest import ArrowDigestError, Multihash, MultihashError
 from arrow_digest.codes import hash_code
 from arrow_digest.multihash import BASES
+from helpers.examples import examples
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "multihash.json"
 
@@ -93,7 +94,7 @@ def test_the_codes_are_those_of_the_open_data_fabric():
 
 
 @given(multihashes, bases, st.data())
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_text_with_one_other_character_is_refused_or_another_multihash(multihash, base, data):
     text = multihash.encode(base)
     at = data.draw(st.integers(0, len(text) - 1))

@@ -21,6 +21,7 @@ from arrow_digest.rules.arrow0 import portable
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.chosen import chosen_rule
 from helpers import child
+from helpers.examples import examples
 from helpers.raw_arrays import raw_array
 from helpers.strategies import arrays, leaf_types, tables
 
@@ -111,14 +112,14 @@ def test_a_copy_goes_its_own_way_and_a_digest_ends_nothing(parts):
 # --- Encoders ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(arrays(leaf_types()), st.sampled_from(LANES), st.sampled_from(PIECES))
 def test_both_encoders_write_the_same_bytes(array, lanes, piece):
     column = Column(describe(array))
     assert stream(column, lanes, piece=piece) == portable_stream(column)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(tables(max_columns=3), st.sampled_from(LANES), st.sampled_from(PIECES))
 def test_both_encoders_agree_on_leaves_under_structs(table, lanes, piece):
     for column in leaf_columns(table):
@@ -131,7 +132,7 @@ def test_both_encoders_agree_on_leaves_under_structs(table, lanes, piece):
             assert described.null_count(0) == rows.count(0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(arrays(leaf_types()), max_size=20), st.sampled_from(LANES))
 def test_columns_side_by_side_digest_like_each_alone(drawn, lanes):
     columns = [Column(describe(array)) for array in drawn]

@@ -17,6 +17,7 @@ from hypothesis import assume, given, settings
 
 import arrow_digest as ad
 from arrow_digest.arrays.types import unwrap
+from helpers.examples import examples
 from helpers.strategies import tables
 
 H = ad.logical_hash
@@ -57,7 +58,7 @@ def crosses(table: pa.Table) -> bool:
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables())
 def test_a_producer_with_the_c_interface_alone_hashes_like_the_table(table):
     table = without_nul_names(table)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arrow_digest as ad
+from helpers.examples import examples
 from helpers.layouts import Noise, blind, build, random_value
 from helpers.strategies import COLUMN_NAMES, DECIMALS, opaque, seeds
 
@@ -109,7 +110,7 @@ def batches(draw: Any) -> pa.RecordBatch:
     return pa.record_batch(columns, names=names)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(batches())
 def test_the_reference_agrees_on_any_records_it_supports(batch):
     table = pa.Table.from_batches([batch])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -113,9 +114,14 @@ def test_workers_that_share_a_file_have_to_read_the_same_bytes(tmp_path, monkeyp
     assert len(tasks) == 3
 
 
+@cache
+def content(form):
+    return FORMATS[form](BEFORE)
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_reading_in_blocks_gives_the_same_hashes(form, kind, tmp_path):
-    (tmp_path / "f").write_bytes(FORMATS[form](BEFORE))
+    (tmp_path / "f").write_bytes(content(form))
     found = hash_file(tmp_path / "f")
     assert (found.physical, found.logical) == (physical_hash(tmp_path / "f"), logical_hash(tmp_path / "f"))
     assert found.byte_length == (tmp_path / "f").stat().st_size

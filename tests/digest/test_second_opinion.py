@@ -15,12 +15,13 @@ from arrow_digest.rules.arrow0 import leaves as columns_module
 from arrow_digest.rules.arrow0 import portable
 from arrow_digest.rules.arrow0.types import encode_type
 from helpers import spec_model
+from helpers.examples import examples
 from helpers.strategies import arrays, leaf_types, plain, reserved_types, same_records, tables
 
 FUNCTIONS = ("sha3-256", "sha2-256", "blake3")
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(tables(max_columns=4), st.sampled_from(FUNCTIONS))
 def test_any_table_hashes_as_the_specification_says(table, function):
     found = ad.logical_hash(table, function=function)
@@ -28,7 +29,7 @@ def test_any_table_hashes_as_the_specification_says(table, function):
     assert found.code == spec_model.HASH_CODES[function]
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.data(), tables(max_columns=4))
 def test_the_form_of_the_records_does_not_matter(data, table):
     changed = data.draw(same_records(table))
@@ -57,7 +58,7 @@ def test_batches_one_by_one_hash_like_the_table(table, function):
     assert digest.row_count == (table.num_rows if table.num_columns else 0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(arrays(leaf_types()))
 def test_any_array_digests_as_the_specification_says(array):
     digest = ad.ArrayDigest(plain(array.type))

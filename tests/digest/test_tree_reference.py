@@ -17,6 +17,7 @@ from reference.arrays import records
 from reference.records import FUNCTIONS, Nulls, RefusedError, type_bytes, type_of
 
 from digest.test_collisions import PUBLISHED as COLLISIONS
+from helpers.examples import examples
 from helpers.layouts import is_list, read
 from helpers.strategies import any_types, encodings, garbage_under_nulls, plain, rechunk, reencode, reslice, tables
 
@@ -65,7 +66,7 @@ def in_lists(value):
 # --- Reading ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(tables(any_types()))
 def test_the_reference_reads_the_values_that_were_written(table):
     hashed = records(table)
@@ -83,7 +84,7 @@ def test_an_encoding_has_the_bytes_of_the_type_that_it_encodes(data, t):
 # --- What must not make a difference ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data(), tables(any_types()), st.sampled_from(sorted(CHANGES)))
 def test_the_form_of_the_records_does_not_matter(data, table, change):
     changed = data.draw(CHANGES[change](table))
