@@ -60,7 +60,7 @@ def _column_json(column: ColumnDifference) -> dict[str, object]:
     """Return one column; the value of a row that is not there is left out."""
     shown: dict[str, object] = {"path": list(column.path), "row": column.row}
     if column.row is None:
-        return shown
+        return {**shown, "is_certain": column.is_certain}
     if column.place:
         shown["place"] = [list(step) for step in column.place]
     values = {"a": column.a_json, "b": column.b_json}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -14,7 +15,7 @@ from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.column_changes import keyed
 from arrow_digest.comparing.first_rows import NO_ROW, Cell, StructPair, first_differences
-from arrow_digest.comparing.telling_apart import Place
+from arrow_digest.comparing.telling_apart import Place, names_apart
 from arrow_digest.errors import format_path, naming
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
@@ -46,6 +47,8 @@ class ColumnDifference:
         a_json: What is there on the first side, as `json.dumps` takes it; `NO_ROW` where its rows, or the items of the
             list, have ended.
         b_json: What is there on the second side.
+        is_certain: False where the values may be equal: a stream is read once, and neither equal digests, in which
+            nulls may look like values, nor those of two types tell.
     """
 
     path: tuple[str, ...]
@@ -57,9 +60,12 @@ class ColumnDifference:
     b_text: str = ""
     a_json: Any = None
     b_json: Any = None
+    is_certain: bool = True
 
     def __str__(self) -> str:
         """Return the difference in words."""
+        if not self.is_certain:
+            return f"{format_path(self.path)}: may differ: a stream is read once, so its values were not compared"
         if self.row is None:
             return f"{format_path(self.path)}: differs"
         place = "".join(f", {unit} {number}" for unit, number in self.place)
@@ -82,7 +88,7 @@ class Difference:
         renamed: Pairs of paths of one column, told by equal digests.
         retyped: Columns that both have, with the logical type of each.
         reordered: Columns that both have, in another order, as the second side has them; empty where the order is kept.
-        columns: Columns that both have and that differ in their values.
+        columns: Columns that both have and that differ in their values, or may differ (`is_certain`).
     """
 
     a: str
@@ -111,13 +117,20 @@ class Difference:
         lines = [f"--- {self.a}", f"+++ {self.b}"]
         if self.row_counts[0] != self.row_counts[1]:
             lines.append(f"row count: {self.row_counts[0]:,} became {self.row_counts[1]:,}")
-        lines += [f"- {format_path(path)}: {data_type}" for path, data_type in self.removed]
-        lines += [f"+ {format_path(path)}: {data_type}" for path, data_type in self.added]
-        lines += [f"renamed: {format_path(old)} became {format_path(new)}" for old, new in self.renamed]
+        for sign, columns, others in (("-", self.removed, self.added), ("+", self.added, self.removed)):
+            alike = {normalize("NFKC", format_path(path)) for path, _ in others}
+            lines += [f"{sign} {_shown(format_path(path), alike)}: {data_type}" for path, data_type in columns]
+        names = [names_apart(format_path(old), format_path(new)) for old, new in self.renamed]
+        lines += [f"renamed: {old} became {new}" for old, new in names]
         lines += [f"retyped: {format_path(path)}: {old} became {new}" for path, old, new in self.retyped]
         if self.reordered:
             lines.append("reordered: " + ", ".join(format_path(path) for path in self.reordered))
         return "\n".join(lines + [str(column) for column in self.columns])
+
+
+def _shown(name: str, alike: set[str]) -> str:
+    """Return a name, with its code points where the other side has one that looks the same."""
+    return f"{name} ({name!a})" if not name.isascii() and normalize("NFKC", name) in alike else name
 
 
 def _rows(count: int) -> str:
@@ -137,7 +150,8 @@ def diff(
     Args:
         a: A path, a URI that fsspec opens, or anything that exports Arrow records.
         b: The other side. A `pyarrow.RecordBatchReader` or a pipe can be read once only, so the rows that differ cannot
-            be found; then `row` is None, and what the hash cannot tell apart counts as different.
+            be found; then `row` is None. What the hash cannot tell apart is no match then: it may differ, and so may
+            the values of a column whose type changed (`is_certain`).
         threads: How many threads to use; None for every core.
         int96_unit: The unit in which timestamps of Parquet's old type INT96 are read: `ns`, or `us` where days before
             1677 or after 2262 are among them. A value that does not fit is an error.
@@ -186,7 +200,12 @@ class _Diff:
         refuted = [pair for number, pair in enumerate(doubtful, len(suspects)) if number in found]
         renamed = [pair for pair in renamed if pair not in refuted]
         paths = [path for path, _ in suspects] + [()] * len(doubtful) + [path for path, _ in structs]
-        columns = [(paths[number], cell) for number, cell in sorted(found.items()) if paths[number]]
+        told = {n for n, key in enumerate(suspects) if self._is_told_by_digests(before[key][1], after[key][1])}
+        columns = [
+            _difference(paths[number], cell, is_told=number in told)
+            for number, cell in sorted(found.items())
+            if paths[number]
+        ]
         empty = [_childless(digest) for digest in self._digests]
         gone, new = {old for old, _ in renamed}, {new for _, new in renamed}
         return Difference(
@@ -204,18 +223,27 @@ class _Diff:
                 if before[key][1].data_type != after[key][1].data_type
             ),
             reordered=() if order == common else tuple(path for path, _ in order),
-            columns=tuple(_difference(path, cell) for path, cell in columns),
+            columns=tuple(columns),
         )
 
     def _may_differ(self, old: ColumnDigest, new: ColumnDigest) -> bool:
         """Return whether two columns may hold other values, as far as their digests say."""
+        if not any(self._row_counts):
+            return False
         if old.data_type != new.data_type:
-            return not self._is_used_up
+            return True
         if old.digest != new.digest or self._row_counts[0] != self._row_counts[1]:
             return True
         if pt.is_list(old.data_type) and not self._is_used_up:
             return True  # whose items may be null whatever the schema says
         return chosen_rule().may_hide(old, new)
+
+    def _is_told_by_digests(self, old: ColumnDigest, new: ColumnDigest) -> bool:
+        """Return whether the digests alone say that two columns of one type hold other values, or nulls elsewhere."""
+        if self._row_counts[0] != self._row_counts[1]:
+            return True
+        told = (old.digest, old.null_count, old.validity_digest) != (new.digest, new.null_count, new.validity_digest)
+        return old.data_type == new.data_type and told
 
     def _renamed(self) -> list[tuple[_Key, _Key]]:
         """Return pairs of columns that one side alone has, with equal types and digests: one with another name."""
@@ -263,9 +291,9 @@ class _Diff:
         return dict(first_differences(self._sides, numbers, structs, self._threads, self._int96_unit))
 
 
-def _difference(path: tuple[str, ...], cell: Cell | None) -> ColumnDifference:
+def _difference(path: tuple[str, ...], cell: Cell | None, *, is_told: bool) -> ColumnDifference:
     if cell is None:
-        return ColumnDifference(path, None)
+        return ColumnDifference(path, None, is_certain=is_told)
     return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
 
 

@@ -17,7 +17,7 @@ from arrow_digest.comparing.leaf_values import Cells, block, first_difference, o
 from arrow_digest.comparing.shown_values import json_value, text
 from arrow_digest.rules.arrow0.portable import value_bytes
 
-__all__ = ["NO_ROW", "Apart", "Place", "cut", "tell_apart"]
+__all__ = ["NO_ROW", "Apart", "Place", "cut", "names_apart", "tell_apart"]
 
 # Longer texts are cut.
 _MOST_CHARACTERS = 200
@@ -190,6 +190,18 @@ def _excerpt(unit: str, before: Any, tails: Sequence[Any], left: int) -> Apart:
         natives.append(f"{start}{part.hex() if isinstance(part, bytes) else part}{end}")
     place = () if is_whole else ((unit, len(before)),)
     return Apart(place, (texts[0], texts[1]), (natives[0], natives[1]))
+
+
+def names_apart(a: str, b: str) -> tuple[str, str]:
+    r"""Return two names that differ as people see them, with their code points where they may look the same.
+
+    >>> names_apart("e\u0301", "\xe9")[0].isascii(), names_apart("a", "b")
+    (False, ('a', 'b'))
+    """
+    start = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    if not _may_look_alike((a, b), (a[start:], b[start:])):
+        return a, b
+    return f"{a} ({a!a})", f"{b} ({b!a})"
 
 
 def _may_look_alike(parts: Sequence[str], tails: Sequence[str]) -> bool:

@@ -220,6 +220,36 @@ def test_nulls_in_what_can_be_read_once_only_are_compared_by_their_validity():
     assert [column.row for column in diff(once(*items), once(*items)).columns] == [None]
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "is_certain"),
+    [
+        (pa.array([[1]]), pa.array([[1]]), False),
+        (pa.array([[1]]), pa.array([[2]]), True),
+        (pa.array([1], pa.int32()), pa.array([1], pa.int64()), False),
+        (pa.array([1], pa.int32()), pa.array([2], pa.int64()), False),
+        (pa.array([0], pa.int8()), pa.array([None], pa.int8()), True),
+        (
+            pa.array([{"x": None}], pa.struct([("x", pa.int8())])),
+            pa.array([None], pa.struct([("x", pa.int8())])),
+            False,
+        ),
+        (pa.array([None, None], pa.int8()), pa.array([0], pa.int16()), True),
+    ],
+    ids=str,
+)
+def test_of_a_stream_a_difference_is_said_only_where_it_is_known(a, b, is_certain):
+    tables = [pa.table({"c": values}) for values in (a, b)]
+    (found,) = diff(tables[0].to_reader(), tables[1]).columns
+    assert (found.row, found.is_certain) == (None, is_certain)
+    assert ("differs" in str(found), "may differ" in str(found)) == (is_certain, not is_certain)
+
+
+def test_without_rows_no_value_of_a_stream_differs():
+    tables = [pa.table({"c": pa.array([], data_type)}) for data_type in (pa.list_(pa.int8()), pa.list_(pa.int16()))]
+    assert diff(tables[0].to_reader(), tables[0].to_reader()).equal
+    assert not diff(tables[0].to_reader(), tables[1].to_reader()).columns
+
+
 def test_memory_does_not_grow_with_the_files(tmp_path):
     schema = pa.schema([("n", pa.int64()), ("s", pa.string())])
     rng = np.random.default_rng(1)

@@ -248,3 +248,12 @@ def test_rows_of_a_struct_that_end_are_no_difference_of_nulls():
     assert [(column.path, column.row, column.a, column.b) for column in diff(a, b).columns] == [
         (("c", "x"), 1, NO_ROW, None)
     ]
+
+
+@pytest.mark.parametrize(("a", "b"), [("\xe9", "e\u0301"), ("a", "\u0430"), ("\u2126", "\u03a9")])
+def test_names_that_look_the_same_are_told_apart(a, b):
+    first, same, other = pa.table({a: [1]}), pa.table({b: [1]}), pa.table({b: [2]})
+    assert str(diff(first, same)).endswith(f"renamed: {a} ({a!a}) became {b} ({b!a})")
+    assert str(diff(pa.table({"\xe9": [1]}), pa.table({"x": [1]}))).endswith("renamed: \xe9 became x")
+    if a != "a":
+        assert str(diff(first, other)).endswith(f"- {a} ({a!a}): int64\n+ {b} ({b!a}): int64")
