@@ -23,13 +23,20 @@ def with_children(data_type: pa.DataType, change: Callable[[pa.DataType], pa.Dat
 
 
 def with_fields(data_type: pa.DataType, field: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Return a nested type with each child's field changed."""
+    """Return a nested type with each child's field changed.
+
+    Raises:
+        KilnError: A foreign fixed-size list of negative size, which pyarrow takes for another type, or for none; rule
+            `arrow_type`.
+    """
     types = pa.types
     if types.is_struct(data_type):
         return pa.struct([field(data_type.field(index)) for index in range(data_type.num_fields)])
     if types.is_map(data_type):
         return pa.map_(field(data_type.key_field), field(data_type.item_field), data_type.keys_sorted)
     if types.is_fixed_size_list(data_type):
+        if data_type.list_size < 0:
+            raise KilnError("arrow_type", f"expected lists of a size of at least 0, found {data_type.list_size}")
         return pa.list_(field(data_type.value_field), data_type.list_size)
     for is_kind, make in _LISTS:
         if is_kind(data_type):

@@ -375,3 +375,18 @@ def test_an_interrupt_ends_the_command_without_a_traceback(tmp_path):
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
     assert (process.returncode, stdout, stderr.strip()) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("form", [stream, ipc_file])
+@pytest.mark.parametrize("size", [-1, -3, -(2**31)])
+def test_a_list_of_negative_size_is_refused_before_its_type_is_made_again(form, size, tmp_path):
+    """pyarrow makes a list of any size of -1, and raises what it likes for the others."""
+    recognised = 0x01020304
+    table = pa.table({"f": pa.array([], pa.list_(pa.int8(), recognised)), "g": cells(0)})
+    data = form(table)
+    changed = data.replace(recognised.to_bytes(4, "little"), size.to_bytes(4, "little", signed=True))
+    assert changed != data
+    (tmp_path / "f").write_bytes(changed)
+    for command in COMMANDS:
+        result = kiln(command[0], "f", *command[1:], cwd=tmp_path)
+        assert (result.returncode, result.stderr.count(b"\n")) == (2, 1), result.stderr
