@@ -324,3 +324,21 @@ def test_encoded_columns_turn_into_plain_storage_and_back():
 def test_a_frame_type_has_the_hash_its_cells_bear():
     frame_type = kiln_arrow.FrameType("struct{id:i64,batch:tensors,}")
     assert frame_type.schema_hash == 0xE58AADC7552F0D82
+
+
+@pytest.mark.parametrize("storage", [pa.binary(), pa.large_binary()], ids=str)
+def test_dictionaries_of_cells_come_back_from_ipc_as_bytes_that_can_be_marked_again(storage):
+    cells = kiln_arrow.array([{"x": np.arange(3)}, None, {"x": np.arange(2)}], type=TensorsType(storage))
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 2, None, 1, 0], pa.int8()), cells)
+    read = ipc(pa.table({"c": column, "n": range(5)}))
+    assert read.schema.field("c").type == pa.dictionary(pa.int8(), storage)
+    with pytest.raises(KilnError) as caught:
+        kiln_arrow.validate_column(read["c"])
+    assert caught.value.rule == "arrow_type"
+    again = kiln_arrow.from_storage(read, ["c"])
+    kiln_arrow.validate_column(again["c"])
+    shapes = [cell and cell["x"].shape for cell in kiln_arrow.iter_tensors(again["c"])]
+    assert shapes == [(3,), (2,), None, None, (3,)]
+    broken = read.set_column(0, "c", pa.DictionaryArray.from_arrays(pa.array([0] * 5), pa.array([b"KLNT"], storage)))
+    with pytest.raises(KilnError):
+        kiln_arrow.validate_column(kiln_arrow.from_storage(broken, ["c"])["c"])
