@@ -121,7 +121,7 @@ test-lance: $(VENVS)/wheel
 
 # Two hundred processes that read tensors from Parquet, each of which has to end with status 0.
 clean-exits: $(NEWEST)/ready
-	$(NEWEST)/bin/python benchmarks/clean_exits.py 200
+	KILN_ARROW_TEST_EXITS=200 $(NEWEST)/bin/pytest tests/kiln/test_arrow_processes.py -k ends_well
 
 # Golden tests are left out, because a branch that only golden vectors reach has no test that claims something about it.
 coverage: $(NEWEST)/ready

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
-import functools
 import io
 import os
 import select
@@ -22,6 +20,7 @@ import pyarrow as pa
 from _arrow_io.errors import ArrowDigestError, UnreadableError
 from _arrow_io.faults import first_line, reading, unreadable
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
+from _arrow_io.leaving import wait_at_exit
 from _arrow_io.remote import RemoteFile, is_uri, open_uri, path_text
 
 __all__ = ["InputFile", "arrow_file", "guarding", "open_path"]
@@ -31,21 +30,11 @@ _PIPE_PATIENCE = 5.0  # seconds that a named pipe may take to get a writer
 # What is read at once where nobody knows how much is left, so that no memory is taken on a claim.
 _STEP_BYTES = 1 << 20
 
-# How long a process that read files waits when it ends.
-_LETTING_GO_SECONDS = 0.02
-
 
 def arrow_file(file: Any) -> Any:
     """Return a file as pyarrow reads it."""
-    _let_go_at_exit()
+    wait_at_exit()
     return pa.PythonFile(file, mode="r")
-
-
-@functools.cache
-def _let_go_at_exit() -> None:
-    # One of pyarrow's threads may be the last to hold what was read, and let go of it a little after all is done. It
-    # needs the interpreter for that, and would abort the process if that were ending: so let it have it before.
-    atexit.register(time.sleep, _LETTING_GO_SECONDS)
 
 
 class InputFile:

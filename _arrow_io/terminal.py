@@ -13,6 +13,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from _arrow_io.errors import UnreadableError
+from _arrow_io.leaving import leave
 from _arrow_io.opening import InputFile, guarding, open_path
 from _arrow_io.remote import is_uri
 
@@ -48,13 +49,7 @@ def run(command: click.Command, program: str, expected: tuple[type[Exception], .
         program: Its name.
         expected: Errors that say all there is to say; each is a line on standard error and the status of bad input.
     """
-    status = _status(command, program, expected)
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # none, or closed
-            stream.flush()
-    # At once: after an interrupt, Python would wait for threads at work on large files, and one of pyarrow's that still
-    # lets go of what it read would abort a process whose Python is ending. Nothing of theirs is wanted any more.
-    os._exit(status)
+    leave(_status(command, program, expected))
 
 
 def _status(command: click.Command, program: str, expected: tuple[type[Exception], ...]) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from _arrow_io.leaving import wait_at_exit
 from kiln_arrow.canonical.directory import decode
 from kiln_arrow.canonical.frame import unframe
 from kiln_arrow.canonical.typetext import Struct, parse_type, schema_hash
@@ -24,7 +25,6 @@ __all__ = [
     "TensorsArray",
     "TensorsScalar",
     "TensorsType",
-    "any_was_read",
     "is_kiln",
 ]
 
@@ -268,6 +268,7 @@ def _interned(cls: Any, storage: pa.DataType, metadata: bytes) -> pa.DataType:
     kept = _KEPT.get(key)
     if kept is not None:
         return storage if kept is _REFUSED else kept
+    wait_at_exit()  # Arrow's threads hold a type that is defined in Python from here on
     found: pa.DataType
     try:
         found = cls._from_metadata(storage, metadata)
@@ -277,11 +278,6 @@ def _interned(cls: Any, storage: pa.DataType, metadata: bytes) -> pa.DataType:
     if len(_KEPT) < _KEPT_COUNT and len(metadata) <= _KEPT_SIZE:
         found = _KEPT.setdefault(key, found)
     return storage if found is _REFUSED else found
-
-
-def any_was_read() -> bool:
-    """Return whether Arrow has handed out one of these types in this process."""
-    return bool(_KEPT)
 
 
 _REFUSED = pa.null()  # stands for a refusal among what is kept

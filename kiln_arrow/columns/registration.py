@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import threading
-import time
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from kiln_arrow.columns.extension_types import FRAME, TENSORS, FrameType, TensorsType, any_was_read
+from kiln_arrow.columns.extension_types import FRAME, TENSORS, FrameType, TensorsType
 
 __all__ = [
     "register",
@@ -109,43 +106,3 @@ def _holder(data_type: Any) -> type | None:
     except Exception:  # the hook of a foreign type may raise anything
         return None
     return type(found)
-
-
-# How long a process waits as it ends: until Arrow's threads did nothing through so many looks, and no longer than this.
-_LOOKS, _LOOK_SECONDS, _LONGEST_WAIT_SECONDS = 3, 0.01, 2.0
-
-
-@atexit.register
-def _wait_for_arrows_threads() -> None:
-    """Let what Arrow still reads ahead come to its end while the interpreter is whole.
-
-    A scan that nobody waits for any more - all that follows the head of a dataset - goes on in Arrow's threads, and
-    those ask a type defined in Python for its name, which needs the interpreter. A thread that asks while the
-    interpreter shuts down is ended on the spot: then C++ aborts the process, or waits for that thread for ever. Arrow
-    does not tell when its threads are idle, but that they use no processor does.
-    """
-    if not any_was_read():
-        return
-    end = time.monotonic() + _LONGEST_WAIT_SECONDS
-    idle = 0
-    while idle < _LOOKS and time.monotonic() < end:
-        before = time.process_time()
-        time.sleep(_LOOK_SECONDS)  # without the interpreter's lock, so that whoever waits for it gets it
-        is_busy = time.process_time() - before > _LOOK_SECONDS / 10 or _any_thread_is_running()
-        idle = 0 if is_busy else idle + 1
-
-
-def _any_thread_is_running() -> bool:
-    """Return whether another thread of this process runs, waits for a processor or for a disk, where Linux tells."""
-    own = str(threading.get_native_id())
-    tasks = Path("/proc/self/task")
-    if not tasks.exists():
-        return False
-    for task in tasks.iterdir():
-        try:
-            state = (task / "stat").read_bytes().rpartition(b")")[2].split()[0]
-        except OSError:  # the thread has just ended
-            continue
-        if task.name != own and state in (b"R", b"D"):
-            return True
-    return False
