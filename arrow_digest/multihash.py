@@ -23,12 +23,16 @@ from arrow_digest.public import public
 __all__ = ["BASES", "Multihash"]
 
 # Digests as other programs write them. SHA-256 stands first: it is what sha256sum prints and what most sites publish.
+_HEX = re.compile(r"[0-9a-fA-F]+")
 _BARE_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 _NAMED_DIGEST = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)[:=](?P<digest>[0-9a-fA-F]+)")
 _BARE_HINT = (
     "a bare hex digest does not say what was hashed: put 'f1220' before what sha256sum prints (sha2-256), "
     "'f1620' before a sha3-256 or 'f1e20' before a blake3 of the file's bytes"
 )
+
+# Hex digits of digests that no function here makes, by the best known function of that length.
+_OTHER_DIGESTS = {32: "MD5", 40: "SHA-1", 56: "SHA-224", 96: "SHA-384", 128: "SHA-512"}
 
 # Longer than any text of a multihash that is in use; bounds what a hostile text can cost to decode.
 _MAX_TEXT = 1024
@@ -222,6 +226,11 @@ def _text_bytes(text: str) -> bytes:
     # No multihash has a text of 64 hex digits in any base, though such a digest may begin with a prefix.
     if _BARE_DIGEST.fullmatch(text):
         raise MultihashError("base", f"expected a multibase prefix, found 64 hex digits; {_BARE_HINT}", text)
+    if len(text) in _OTHER_DIGESTS and _HEX.fullmatch(text):
+        found = f"{len(text)} hex digits, as many as {_OTHER_DIGESTS[len(text)]} has"
+        raise MultihashError(
+            "base", f"found {found}; only digests by {', '.join(DIGEST_FUNCTIONS)} are known here", text
+        )
     named = _NAMED_DIGEST.fullmatch(text)
     if named:
         raise MultihashError("base", _about_named_digest(named["name"], named["digest"]), text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from _arrow_io.int96 import Int96Unit
@@ -71,6 +73,13 @@ def verify_command(
     return exit_status([result.status])
 
 
+_BARE_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+_LOGICAL_HINT = (
+    "64 hex digits alone: put 'f9680c00120' before an arrow0-sha3-256 of records, or say --function arrow0-sha3-256; "
+    "what sha256sum prints is a hash of bytes: --physical"
+)
+
+
 def _expected(value: str | None, function: str | None, option: str) -> Multihash | None:
     """Return the hash that an option gives; the kind of a digest without a code is that of the option."""
     if value is None:
@@ -84,7 +93,9 @@ def _expected(value: str | None, function: str | None, option: str) -> Multihash
     except UnknownFunctionError as error:
         raise click.BadParameter(str(error), param_hint="--function") from error
     except MultihashError as error:
-        hint = "; or say --function sha2-256" if function is None and error.rule == "base" else ""
-        raise click.BadParameter(f"{error}{hint}", param_hint=option) from error
+        message = str(error)
+        if function is None and _BARE_DIGEST.fullmatch(value):
+            message = _LOGICAL_HINT if is_logical else f"{error}; or say --function sha2-256"
+        raise click.BadParameter(message, param_hint=option) from error
     except ExpectationError as error:
         raise click.BadParameter(str(error), param_hint=option) from error

@@ -30,6 +30,8 @@ __all__ = ["hash_code", "parse_hash", "parse_list"]
 _LEAST_HASH = 32
 _HASH = re.compile(r"[0-9A-Za-z_:=+/-]+")
 _HEX = re.compile(r"[0-9a-fA-F]+")
+# Of every function that is known here.
+_BARE_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 # As sha256sum has it: a mark for a name with escapes, the hash, a blank, and a blank or a mark for binary. PowerShell
 # and others write one blank.
 _LINE = re.compile(r"(?P<mark>\\?)(?P<hash>[^\s\\]+)(?: [ *]|[ \t])(?P<name>.+)", re.DOTALL)
@@ -146,7 +148,7 @@ def _parse_line(number: int, line: str, name: str, code: int | None) -> Manifest
         path = local_name(_unescaped(match["name"]) if match["mark"] else match["name"])
         found = parse_hash(match["hash"], code)
     except ValueError as error:
-        bare = code is None and isinstance(error, MultihashError) and _HEX.fullmatch(match["hash"])
+        bare = code is None and isinstance(error, MultihashError) and _BARE_DIGEST.fullmatch(match["hash"])
         hint = "--function says what digests without a code are: sha2-256 in what sha256sum prints; " if bare else ""
         return _unusable(match["name"], f"{hint}{error}", name, number)
     facts = FileFacts(logical=found) if found.is_logical else FileFacts(physical=found)

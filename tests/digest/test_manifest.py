@@ -389,6 +389,8 @@ def test_bare_digests_need_the_function_said(odd):
     assert (result.returncode, b"arrow0-sha3-256" in result.stderr) == (2, True)
     with pytest.raises(UnknownFunctionError):
         Manifest.loads(lines, function="arrow0-md5")
+    (entry,) = Manifest.loads(b"b" + b"0" * 31 + b"  plain\n").entries
+    assert ("MD5" in str(entry.error), "--function" in str(entry.error)) == (True, False)
 
 
 def test_an_unusable_line_is_a_result_of_its_own(odd):

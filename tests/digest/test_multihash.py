@@ -417,3 +417,12 @@ def test_a_digest_that_names_its_function_is_told_how_to_be_written(text, said):
         Multihash.parse(text)
     assert caught.value.rule == "base"
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(("digits", "name"), [(32, "MD5"), (40, "SHA-1"), (96, "SHA-384"), (128, "SHA-512")])
+@pytest.mark.parametrize("start", ["0", "f", "b"])
+def test_a_digest_of_another_length_is_told_that_no_function_here_makes_it(start, digits, name):
+    with pytest.raises(MultihashError) as caught:
+        Multihash.parse(start + "c" * (digits - 1))
+    assert caught.value.rule == "base"
+    assert f"{digits} hex digits, as many as {name} has" in str(caught.value)

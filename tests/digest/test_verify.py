@@ -593,6 +593,8 @@ def test_json_is_for_programs(path):
         (["f.parquet", "--physical", "f1620" + "00" * 31], "no multihash"),
         (["f.parquet", "--physical", "00" * 32], "f1220"),
         (["f.parquet", "--physical", "00" * 32], "--function sha2-256"),
+        (["f.parquet", "--logical", "00" * 32], "put 'f9680c00120' before an arrow0-sha3-256"),
+        (["f.parquet", "--physical", "b0" * 20], "as many as SHA-1 has"),
         (["f.parquet", "--physical", "sha256:" + "00" * 32], "f122000"),
         (["f.parquet", "--physical", "00" * 32, "--function", "sha256"], "sha2-256"),
         (["f.parquet", "--physical", "00" * 32, "--function", "arrow0-sha2-256"], "not comparable"),
