@@ -16,11 +16,13 @@ from arrow_digest.cli.terminal import (
     write_json,
     write_verification,
 )
+from arrow_digest.codes import hash_code
 from arrow_digest.comparing.verify import verify
 from arrow_digest.errors import ExpectationError, MultihashError, UnknownFunctionError
 from arrow_digest.files.facts import expected_hash
-from arrow_digest.manifests.lists import hash_code, parse_hash
+from arrow_digest.manifests.lists import parse_hash
 from arrow_digest.multihash import Multihash
+from arrow_digest.rules.chosen import chosen_rule
 
 
 @click.command(name="verify")
@@ -86,10 +88,7 @@ def _expected(value: str | None, function: str | None, option: str) -> Multihash
         return None
     is_logical = option == "--logical"
     try:
-        code = None if function is None else hash_code(function)
-        if is_logical and function is not None and not function.startswith("arrow0-"):
-            code = hash_code(f"arrow0-{function}")
-        return expected_hash(parse_hash(value, code), is_logical=is_logical)
+        return expected_hash(parse_hash(value, _code(function, is_logical=is_logical)), is_logical=is_logical)
     except UnknownFunctionError as error:
         raise click.BadParameter(str(error), param_hint="--function") from error
     except MultihashError as error:
@@ -99,3 +98,11 @@ def _expected(value: str | None, function: str | None, option: str) -> Multihash
         raise click.BadParameter(message, param_hint=option) from error
     except ExpectationError as error:
         raise click.BadParameter(str(error), param_hint=option) from error
+
+
+def _code(function: str | None, *, is_logical: bool) -> int | None:
+    """Return the code of a digest without one; a digest function alone stands for the standard rule set with it."""
+    if function is None:
+        return None
+    named = hash_code(function)
+    return chosen_rule(named.function.name).code if is_logical and named.rule_set is None else named.code

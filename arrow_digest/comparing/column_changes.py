@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import pyarrow as pa
 
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.conversion import is_convertible
@@ -35,8 +37,8 @@ class ColumnChange:
 
     path: tuple[str, ...]
     kind: str
-    expected_type: Any = None
-    found_type: Any = None
+    expected_type: pa.DataType | None = None
+    found_type: pa.DataType | None = None
     expected_digest: bytes | None = None
     found_number: int | None = None
 
@@ -101,7 +103,9 @@ def _kind(old: ColumnDigest, new: ColumnDigest) -> str | None:
     return None
 
 
-def _moved(before: dict[Key, Any], after: dict[Key, Any]) -> Iterable[ColumnChange]:
+def _moved(
+    before: Mapping[Key, tuple[int, ColumnDigest]], after: Mapping[Key, tuple[int, ColumnDigest]]
+) -> Iterable[ColumnChange]:
     common = [key for key in before if key in after]
     for key, other in zip(common, (key for key in after if key in before), strict=True):
         if key != other:

@@ -16,11 +16,12 @@ table of powers without a bound, and wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.types as pt
 
 from arrow_digest.comparing.spelling import MOST_DIGITS, UNIT_DIGITS, parse_number, parse_point
@@ -43,7 +44,7 @@ class NoEqualValueError(ValueError):
     """Some value has no equal in the other type."""
 
 
-def nesting(data_type: Any) -> tuple[int, Any]:
+def nesting(data_type: pa.DataType) -> tuple[int, pa.DataType]:
     """Return how many lists are around the values of a logical type, and the values' type.
 
     >>> import pyarrow as pa
@@ -57,7 +58,7 @@ def nesting(data_type: Any) -> tuple[int, Any]:
     return depth, data_type
 
 
-def is_convertible(found: Any, wanted: Any) -> bool:
+def is_convertible(found: pa.DataType, wanted: pa.DataType) -> bool:
     """Return whether values of one logical type can have equals in another, lists around them included.
 
     >>> import pyarrow as pa
@@ -70,7 +71,7 @@ def is_convertible(found: Any, wanted: Any) -> bool:
     return depth == wanted_depth and _converter(found, wanted) is not None
 
 
-def convert(level: Level, found: Any, wanted: Any) -> Level:
+def convert(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     """Return the values of one level of one type as their equals in another.
 
     Args:
@@ -92,7 +93,7 @@ def convert(level: Level, found: Any, wanted: Any) -> Level:
     return converter(level, found, wanted)
 
 
-def _filled(level: Level, wanted: Any, values: Values) -> Level:
+def _filled(level: Level, wanted: pa.DataType, values: Values) -> Level:
     if _family(wanted) == "bytes":
         return Level(level.slot_count, level.kept, np.empty(0, np.int64), payload=values.view(np.uint8))
     if pt.is_null(wanted):
@@ -103,7 +104,7 @@ def _filled(level: Level, wanted: Any, values: Values) -> Level:
     return Level(level.slot_count, level.kept, width=width, values=values)
 
 
-def _family(data_type: Any) -> str:
+def _family(data_type: pa.DataType) -> str:
     if pt.is_integer(data_type):
         return "integer"
     if pt.is_boolean(data_type) or pt.is_decimal(data_type):
@@ -117,10 +118,10 @@ def _family(data_type: Any) -> str:
     return "null" if pt.is_null(data_type) else "bytes"
 
 
-_Converter = Callable[[Level, Any, Any], Level]
+_Converter = Callable[[Level, pa.DataType, pa.DataType], Level]
 
 
-def _converter(found: Any, wanted: Any) -> _Converter | None:
+def _converter(found: pa.DataType, wanted: pa.DataType) -> _Converter | None:
     pair = _family(found), _family(wanted)
     if "null" in pair:
         return _refuse
@@ -129,18 +130,18 @@ def _converter(found: Any, wanted: Any) -> _Converter | None:
     return _CONVERTERS.get(pair)
 
 
-def _refuse(level: Level, found: Any, wanted: Any) -> Level:
+def _refuse(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     raise NoEqualValueError("null has no values")
 
 
-def _same_bytes(level: Level, found: Any, wanted: Any) -> Level:
+def _same_bytes(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     return level
 
 
 # Whole numbers: integers, bools, decimals, dates, times and timestamps.
 
 
-def integers(values: Values, data_type: Any) -> Values:
+def integers(values: Values, data_type: pa.DataType) -> Values:
     """Return the stored whole numbers of values: as int64, or as Python's where one does not fit.
 
     Args:
@@ -159,14 +160,14 @@ def integers(values: Values, data_type: Any) -> Values:
     return values.view(f"<i{values.dtype.itemsize}").astype(np.int64)
 
 
-def _objects(numbers: Any) -> Values:
+def _objects(numbers: Iterable[int | float]) -> Values:
     found = list(numbers)
     array = np.empty(len(found), object)
     array[:] = found
     return array
 
 
-def _unit_digits(data_type: Any) -> int:
+def _unit_digits(data_type: pa.DataType) -> int:
     """Return how many digits of a type's whole numbers are behind the point."""
     if pt.is_decimal(data_type):
         return int(data_type.scale)
@@ -175,22 +176,22 @@ def _unit_digits(data_type: Any) -> int:
     return UNIT_DIGITS[data_type.unit] if pt.is_timestamp(data_type) or pt.is_time(data_type) else 0
 
 
-def _scaled(values: Values, data_type: Any) -> Scaled:
+def _scaled(values: Values, data_type: pa.DataType) -> Scaled:
     numbers = integers(values, data_type)
     return (numbers * _DAY if pt.is_date32(data_type) else numbers), _unit_digits(data_type)
 
 
-def _numbers(level: Level, found: Any, wanted: Any) -> Level:
+def _numbers(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     assert level.values is not None
     return _filled(level, wanted, _stored(_scaled(level.values, found), wanted))
 
 
-def _raw(level: Level, found: Any, wanted: Any) -> Level:
+def _raw(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     assert level.values is not None
     return _filled(level, wanted, _packed(integers(level.values, found), wanted))
 
 
-def _stored(scaled: Scaled, wanted: Any) -> Values:
+def _stored(scaled: Scaled, wanted: pa.DataType) -> Values:
     numbers, digits = scaled
     numbers = _shifted(numbers, _unit_digits(wanted) - digits)
     if pt.is_date32(wanted):
@@ -223,7 +224,7 @@ def _divided(numbers: Values, divisor: int) -> Values:
     return quotients
 
 
-def _packed(numbers: Values, wanted: Any) -> Values:
+def _packed(numbers: Values, wanted: pa.DataType) -> Values:
     """Return whole numbers as a type stores them."""
     if pt.is_boolean(wanted):
         if not np.isin(numbers, (0, 1)).all():
@@ -258,12 +259,12 @@ def _bits(floats: Values) -> Values:
     return floats.view(f"<u{floats.dtype.itemsize}")
 
 
-def _to_width(floats: Values, wanted: Any) -> Values:
+def _to_width(floats: Values, wanted: pa.DataType) -> Values:
     with np.errstate(all="ignore"):  # what overflows is told by its bits
         return floats.astype(f"<f{wanted.bit_width // 8}")
 
 
-def _floats(level: Level, found: Any, wanted: Any) -> Level:
+def _floats(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     floats = _float_values(level)
     other = _to_width(floats, wanted)
     if not np.array_equal(_bits(_to_width(other, found)), _bits(floats)):
@@ -271,7 +272,7 @@ def _floats(level: Level, found: Any, wanted: Any) -> Level:
     return _filled(level, wanted, _bits(other))
 
 
-def _floats_to_integers(level: Level, found: Any, wanted: Any) -> Level:
+def _floats_to_integers(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     floats = _float_values(level).astype("<f8")
     if (
         not np.isfinite(floats).all()
@@ -283,7 +284,7 @@ def _floats_to_integers(level: Level, found: Any, wanted: Any) -> Level:
     return _filled(level, wanted, _packed(floats.astype(np.int64) if fits else _objects(map(int, floats)), wanted))
 
 
-def _numbers_to_floats(level: Level, found: Any, wanted: Any) -> Level:
+def _numbers_to_floats(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     assert level.values is not None
     numbers, digits = _scaled(level.values, found)
     small = numbers.dtype != object and max(numbers.max(), -numbers.min()) <= _EXACT_INTEGER
@@ -316,7 +317,7 @@ def _nearest_float(number: int, digits: int) -> float:
 # Text that spells something.
 
 
-def _spelled(level: Level, found: Any, wanted: Any) -> Level:
+def _spelled(level: Level, found: pa.DataType, wanted: pa.DataType) -> Level:
     assert level.counts is not None
     assert level.payload is not None
     family = _family(wanted)
@@ -329,7 +330,7 @@ def _spelled(level: Level, found: Any, wanted: Any) -> Level:
     return _filled(level, wanted, np.concatenate(stored))
 
 
-def _spelled_value(text: bytes, family: str, wanted: Any) -> Values:
+def _spelled_value(text: bytes, family: str, wanted: pa.DataType) -> Values:
     if pt.is_boolean(wanted):
         if text not in (b"true", b"false"):
             raise NoEqualValueError("neither true nor false")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
@@ -14,14 +14,14 @@ import pyarrow.types as pt
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.schema import Struct
 from arrow_digest.comparing.column_changes import keyed
-from arrow_digest.comparing.first_rows import NO_ROW, Cell, StructPair, first_differences
+from arrow_digest.comparing.first_rows import NO_ROW, Cell, ComparedSource, StructPair, first_differences
 from arrow_digest.comparing.telling_apart import Place, names_apart
 from arrow_digest.errors import format_path, naming
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.records import RecordDigest, digest_source
-from arrow_digest.rules.rule import ColumnDigest
+from arrow_digest.rules.rule import ColumnDigest, Rule
 from arrow_digest.typing import RecordSource
 from arrow_digest.workers import thread_count
 
@@ -94,10 +94,10 @@ class Difference:
     a: str
     b: str
     row_counts: tuple[int, int]
-    removed: tuple[tuple[tuple[str, ...], Any], ...] = ()
-    added: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    removed: tuple[tuple[tuple[str, ...], pa.DataType], ...] = ()
+    added: tuple[tuple[tuple[str, ...], pa.DataType], ...] = ()
     renamed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-    retyped: tuple[tuple[tuple[str, ...], Any, Any], ...] = ()
+    retyped: tuple[tuple[tuple[str, ...], pa.DataType, pa.DataType], ...] = ()
     reordered: tuple[tuple[str, ...], ...] = ()
     columns: tuple[ColumnDifference, ...] = ()
 
@@ -168,7 +168,10 @@ def diff(
     +++ Table
     a: row 1: 2 became 5
     """
-    return _Diff(a, b, thread_count(threads), int96_unit).result()
+    count = thread_count(threads)
+    named = zip(_error_names(a, b), (a, b), strict=True)
+    sides = [ComparedSource(name, source, count, int96_unit) for name, source in named]
+    return _Diff(sides).result()
 
 
 _Key = tuple[tuple[str, ...], int]
@@ -177,13 +180,11 @@ _Key = tuple[tuple[str, ...], int]
 class _Diff:
     """Two sides, each hashed, and what is to be looked at again."""
 
-    def __init__(self, a: RecordSource, b: RecordSource, threads: int, int96_unit: Int96Unit) -> None:
-        self._sides = list(zip(_error_names(a, b), (a, b), strict=True))
-        self._names = _name(a), _name(b)
-        self._threads = threads
-        self._int96_unit = int96_unit
-        self._is_used_up = _is_used_up(a) or _is_used_up(b)
-        self._digests = [_digest(name, source, threads, int96_unit) for name, source in self._sides]
+    def __init__(self, sides: Sequence[ComparedSource]) -> None:
+        self._sides = sides
+        self._rule = chosen_rule()
+        self._is_used_up = any(_is_used_up(side.source) for side in sides)
+        self._digests = [_digest(side, self._rule) for side in sides]
         self._before, self._after = (keyed(digest.columns()) for digest in self._digests)
         self._row_counts = self._digests[0].row_count, self._digests[1].row_count
 
@@ -209,7 +210,8 @@ class _Diff:
         empty = [_childless(digest) for digest in self._digests]
         gone, new = {old for old, _ in renamed}, {new for _, new in renamed}
         return Difference(
-            *self._names,
+            a=_name(self._sides[0].source),
+            b=_name(self._sides[1].source),
             row_counts=self._row_counts,
             removed=(
                 *_only(before, after, gone),
@@ -236,7 +238,7 @@ class _Diff:
             return True
         if pt.is_list(old.data_type) and not self._is_used_up:
             return True  # whose items may be null whatever the schema says
-        return chosen_rule().may_hide(old, new)
+        return self._rule.may_hide(old, new)
 
     def _is_told_by_digests(self, old: ColumnDigest, new: ColumnDigest) -> bool:
         """Return whether the digests alone say that two columns of one type hold other values, or nulls elsewhere."""
@@ -288,7 +290,7 @@ class _Diff:
         if self._is_used_up:
             return dict.fromkeys(range(len(leaves) + len(structs)))
         numbers = [(self._before[old][0], self._after[new][0]) for old, new in leaves]
-        return dict(first_differences(self._sides, numbers, structs, self._threads, self._int96_unit))
+        return dict(first_differences(self._sides, numbers, structs))
 
 
 def _difference(path: tuple[str, ...], cell: Cell | None, *, is_told: bool) -> ColumnDifference:
@@ -297,10 +299,13 @@ def _difference(path: tuple[str, ...], cell: Cell | None, *, is_told: bool) -> C
     return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
 
 
-def _digest(name: str, source: RecordSource, threads: int, int96_unit: Int96Unit) -> RecordDigest:
-    with naming(name), open_source(source, threads=threads, int96_unit=int96_unit) as opened:
+def _digest(side: ComparedSource, rule: Rule) -> RecordDigest:
+    with (
+        naming(side.name),
+        open_source(side.source, threads=side.threads, int96_unit=side.int96_unit) as opened,
+    ):
         # With validity, columns with nulls need not be read again where they are equal.
-        return digest_source(opened, chosen_rule(), threads=threads, validity=True)
+        return digest_source(opened, rule, threads=side.threads, validity=True)
 
 
 def _name(source: RecordSource) -> str:
@@ -323,7 +328,7 @@ def _is_used_up(source: RecordSource) -> bool:
 
 def _only(
     columns: dict[_Key, tuple[int, ColumnDigest]], others: dict[_Key, tuple[int, ColumnDigest]], but: set[_Key]
-) -> Iterable[tuple[tuple[str, ...], Any]]:
+) -> Iterable[tuple[tuple[str, ...], pa.DataType]]:
     """Return path and type of the columns that one side alone has."""
     return [(c.path, c.data_type) for key, (_, c) in columns.items() if key not in others and key not in but]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from arrow_digest.arrays.batches import joined
@@ -140,7 +140,7 @@ def explain(
     )
 
 
-def _first_bytes(rule: Rule, plan: Plan, batches: Any, byte_count: int) -> list[bytes]:
+def _first_bytes(rule: Rule, plan: Plan, batches: Iterable[pa.RecordBatch], byte_count: int) -> list[bytes]:
     """Return at least one byte more of each leaf's stream than is shown, where there is one."""
     streams = [b""] * len(plan.leaves)
     for batch in joined(batches, Pool(1).each):

@@ -6,12 +6,15 @@ everything counts that it does, such as the bits of a NaN; and by the nulls of e
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from _arrow_io.formats import is_parquet
 from _arrow_io.int96 import Int96Unit
@@ -31,9 +34,27 @@ from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column, struct_v
 from arrow_digest.rules.arrow0.types import logical_type
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.rule import Leaf
+from arrow_digest.typing import RecordSource
 from arrow_digest.workers import Pool
 
-__all__ = ["NO_ROW", "Cell", "StructPair", "first_differences"]
+__all__ = ["NO_ROW", "Cell", "ComparedSource", "StructPair", "first_differences"]
+
+
+@dataclass(frozen=True)
+class ComparedSource:
+    """One of the two sides that are compared.
+
+    Attributes:
+        name: How errors name it.
+        source: A path, URI or exporter, which is read twice.
+        threads: How many threads to decode with.
+        int96_unit: The unit in which its INT96 timestamps are read.
+    """
+
+    name: str
+    source: RecordSource
+    threads: int
+    int96_unit: Int96Unit
 
 
 class Cell(NamedTuple):
@@ -69,36 +90,21 @@ class StructPair(NamedTuple):
 
 
 def first_differences(
-    sources: Sequence[tuple[str, Any]],
-    leaves: Sequence[tuple[int, int]],
-    structs: Sequence[StructPair],
-    threads: int,
-    int96_unit: Int96Unit,
+    sources: Sequence[ComparedSource], leaves: Sequence[tuple[int, int]], structs: Sequence[StructPair]
 ) -> Iterator[tuple[int, Cell]]:
     """Yield each pair of columns that differs, by number, with the first row in which it does.
 
     Args:
-        sources: Each side's name for errors, and the path, URI or exporter, which can be read again.
+        sources: Both sides, which can be read again.
         leaves: The numbers of the leaf columns of each pair, on either side.
         structs: Pairs of structs, numbered after the leaf columns.
-        threads: How many threads to decode with.
-        int96_unit: The unit in which INT96 timestamps are read.
     """
     left = dict(enumerate(leaves))
     left_structs = dict(enumerate(structs, len(leaves)))
     with ExitStack() as stack:
         sides = [
-            stack.enter_context(
-                _Side(
-                    name,
-                    source,
-                    [pair[side] for pair in leaves],
-                    [pair.sides[side] for pair in structs],
-                    threads,
-                    int96_unit,
-                )
-            )
-            for side, (name, source) in enumerate(sources)
+            stack.enter_context(_Side(source, [pair[side] for pair in leaves], [pair.sides[side] for pair in structs]))
+            for side, source in enumerate(sources)
         ]
         row = 0
         while (left or left_structs) and (count := min(sides[0].available(), sides[1].available())):
@@ -161,7 +167,7 @@ class _Piece:
     """Some rows of one side."""
 
     def __init__(
-        self, name: str, batch: Any, leaves: dict[int, Leaf], structs: dict[tuple[int, ...], tuple[int, ...]]
+        self, name: str, batch: pa.RecordBatch, leaves: dict[int, Leaf], structs: dict[tuple[int, ...], tuple[int, ...]]
     ) -> None:
         self._batch = batch
         self._name = name
@@ -207,25 +213,15 @@ class _Piece:
 class _Side:
     """One side's wanted columns, taken in pieces of any number of rows."""
 
-    def __init__(
-        self,
-        name: str,
-        source: Any,
-        leaves: Sequence[int],
-        structs: Sequence[Struct],
-        threads: int,
-        int96_unit: Int96Unit,
-    ) -> None:
-        self._name = name
+    def __init__(self, source: ComparedSource, leaves: Sequence[int], structs: Sequence[Struct]) -> None:
+        self._name = source.name
         self._source = source
-        self._int96_unit = int96_unit
         self._structs = structs
         self._wanted = sorted({*leaves, *(leaf for struct in structs for leaf in struct.leaves)})
         # By its leaves alone, a struct without any would not be read.
         self._projects = all(struct.leaves for struct in structs)
-        self._threads = threads
         self._stack = ExitStack()
-        self._batch: Any = None
+        self._batch: pa.RecordBatch | None = None
         self._start = 0
 
     def __enter__(self) -> _Side:
@@ -237,21 +233,22 @@ class _Side:
             else struct.indices
             for struct in self._structs
         }
-        self._batches = joined(opened.batches, Pool(self._threads).each)
+        self._batches = joined(opened.batches, Pool(self._source.threads).each)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     def _open(self) -> tuple[Source, dict[int, Leaf]]:
-        if isinstance(self._source, str) or hasattr(self._source, "__fspath__"):
-            file: InputFile = self._stack.enter_context(open_path(self._source, int96_unit=self._int96_unit))
+        source, threads = self._source.source, self._source.threads
+        if isinstance(source, (str, os.PathLike)):
+            file: InputFile = self._stack.enter_context(open_path(source, int96_unit=self._source.int96_unit))
             if self._projects and is_parquet(file):
-                opened = read_records(file, threads=self._threads, leaves=tuple(self._wanted))
+                opened = read_records(file, threads=self._source.threads, leaves=tuple(self._wanted))
                 return opened, dict(zip(self._wanted, chosen_rule().plan(opened.schema).leaves, strict=True))
-            opened = read_records(file, threads=self._threads)
+            opened = read_records(file, threads=threads)
         else:
-            opened = self._stack.enter_context(open_source(self._source, threads=self._threads))
+            opened = self._stack.enter_context(open_source(source, threads=threads))
         leaves = chosen_rule().plan(opened.schema).leaves
         return opened, {number: leaves[number] for number in self._wanted}
 
@@ -267,6 +264,7 @@ class _Side:
 
     def take(self, count: int) -> _Piece:
         """Return the next rows, and leave the one after them in place."""
+        assert self._batch is not None
         batch = self._batch.slice(self._start, count)
         self._start += count
         return _Piece(self._name, batch, self._leaves, self._indices)

@@ -7,9 +7,10 @@ encoded are compared before they become bytes, so nulls cannot be taken for valu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from arrow_digest.arrays.nodes import Bitmap, Kind, Node
 from arrow_digest.comparing.conversion import NoEqualValueError, convert, is_convertible, nesting
@@ -37,11 +38,11 @@ class Cells(NamedTuple):
 
     node: Node
     slots: Slots
-    data_type: Any
+    data_type: pa.DataType
     parents: tuple[Bitmap, ...] = ()
 
     @classmethod
-    def of(cls, column: Column, data_type: Any) -> Cells:
+    def of(cls, column: Column, data_type: pa.DataType) -> Cells:
         """Return all rows of a leaf column."""
         return cls(column.node, range(column.node.length), data_type, column.parents)
 
@@ -128,7 +129,7 @@ def _equal(a: Cells, b: Cells) -> bool:
     return np.array_equal(value_bytes(here.node, here.slots), value_bytes(there.node, there.slots))
 
 
-def _same_levels(a: list[Level], b: list[Level], a_type: Any, b_type: Any) -> bool:
+def _same_levels(a: list[Level], b: list[Level], a_type: pa.DataType, b_type: pa.DataType) -> bool:
     if not all(_same_nulls(x, y) for x, y in zip(a, b, strict=False)):
         return False
     if len(a) != len(b):  # lists and what is none: equal where all is null
@@ -149,7 +150,7 @@ def _same_nulls(a: Level, b: Level) -> bool:
     return a.kept is None or b.kept is None or np.array_equal(a.kept, b.kept)
 
 
-def _same_values(a: Level, b: Level, a_type: Any, b_type: Any) -> bool:
+def _same_values(a: Level, b: Level, a_type: pa.DataType, b_type: pa.DataType) -> bool:
     if a_type != b_type:
         try:
             if is_convertible(b_type, a_type):

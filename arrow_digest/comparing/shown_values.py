@@ -26,7 +26,7 @@ __all__ = ["StructValue", "joined_text", "json_value", "python_value", "struct_v
 # So many items are read at once.
 _BLOCK = 1 << 14
 # What makes something of the values of one level.
-_Make = Callable[[Level, Any], list[Any]]
+_Make = Callable[[Level, pa.DataType], list[Any]]
 
 _UTC = datetime.timezone.utc
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -69,7 +69,7 @@ class StructValue(NamedTuple):
     json: Any
 
 
-def struct_value(row: Any, indices: tuple[int, ...], path: tuple[str, ...]) -> StructValue:
+def struct_value(row: pa.RecordBatch, indices: tuple[int, ...], path: tuple[str, ...]) -> StructValue:
     """Return the value of a struct.
 
     Args:
@@ -150,7 +150,7 @@ def _pieces(level: Level) -> Iterator[bytes]:
         start += count
 
 
-def _decoded(data: bytes, data_type: Any) -> str | bytes:
+def _decoded(data: bytes, data_type: pa.DataType) -> str | bytes:
     if pt.is_string(data_type):
         try:
             return data.decode()
@@ -159,7 +159,7 @@ def _decoded(data: bytes, data_type: Any) -> str | bytes:
     return data
 
 
-def _plain(level: Level, data_type: Any) -> list[Any]:
+def _plain(level: Level, data_type: pa.DataType) -> list[Any]:
     """Return values as Python has them, dates, times, timestamps and decimals as the stored integers."""
     if level.values is None and level.counts is None:  # every slot is null, or there is none
         return []
@@ -171,22 +171,22 @@ def _plain(level: Level, data_type: Any) -> list[Any]:
     return [bool(number) for number in numbers] if pt.is_boolean(data_type) else list(numbers)
 
 
-def _objects(level: Level, data_type: Any) -> list[Any]:
+def _objects(level: Level, data_type: pa.DataType) -> list[Any]:
     return [_object(value, data_type) for value in _plain(level, data_type)]
 
 
-def _texts(level: Level, data_type: Any) -> list[Any]:
+def _texts(level: Level, data_type: pa.DataType) -> list[Any]:
     values = _plain(level, data_type)
     if pt.is_boolean(data_type):
         return ["true" if value else "false" for value in values]
     return [_spelled(value, data_type) or repr(value) for value in values]
 
 
-def _natives(level: Level, data_type: Any) -> list[Any]:
+def _natives(level: Level, data_type: pa.DataType) -> list[Any]:
     return [_native(value, data_type) for value in _plain(level, data_type)]
 
 
-def _native(value: Any, data_type: Any) -> Any:
+def _native(value: Any, data_type: pa.DataType) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float) and not np.isfinite(value):
@@ -194,7 +194,7 @@ def _native(value: Any, data_type: Any) -> Any:
     return _spelled(value, data_type) or value
 
 
-def _spelled(number: Any, data_type: Any) -> str | None:
+def _spelled(number: Any, data_type: pa.DataType) -> str | None:
     """Return how a stored integer is written where it stands for something else, None where it does not."""
     if pt.is_decimal(data_type):
         return str(_decimal(number, data_type))
@@ -210,12 +210,12 @@ def _spelled(number: Any, data_type: Any) -> str | None:
     return None
 
 
-def _decimal(number: int, data_type: Any) -> Decimal:
+def _decimal(number: int, data_type: pa.DataType) -> Decimal:
     # From digits: arithmetic would round, and refuse what its context cannot hold.
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -data_type.scale))
 
 
-def _object(value: Any, data_type: Any) -> Any:
+def _object(value: Any, data_type: pa.DataType) -> Any:
     if pt.is_decimal(data_type):
         return _decimal(value, data_type)
     if pt.is_time(data_type):

@@ -1,4 +1,4 @@
-"""Manifests and lists of hashes as they are written: JSON, JSON a line, and what sha256sum prints."""
+"""Lists of hashes by this command and by others: a manifest, JSON a line, and what sha256sum prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arrow_digest import codes
+from arrow_digest.codes import hash_code
 from arrow_digest.errors import ManifestError, MultihashError
 from arrow_digest.files.facts import FileFacts
 from arrow_digest.manifests.folder import local_name
@@ -24,7 +24,7 @@ from arrow_digest.manifests.formats import (
 )
 from arrow_digest.multihash import Multihash
 
-__all__ = ["hash_code", "parse_hash", "parse_list"]
+__all__ = ["parse_hash", "parse_list"]
 
 # No hash of a known kind has a shorter text.
 _LEAST_HASH = 32
@@ -53,7 +53,7 @@ def parse_list(content: bytes, name: str, function: str | None) -> Listed:
         ManifestError: It is no manifest, cut short, of a newer version, or empty.
         UnknownFunctionError: No such function.
     """
-    code = None if function is None else hash_code(function)
+    code = None if function is None else hash_code(function).code
     text = _decoded(content, name)
     if text.lstrip().startswith("{"):
         whole = _whole_json(text)
@@ -80,15 +80,6 @@ def _may_be_entry(line: str) -> bool:
         return True
     match = _LINE.fullmatch(line)
     return match is not None and len(match["hash"]) >= _LEAST_HASH and _HASH.fullmatch(match["hash"]) is not None
-
-
-def hash_code(function: str) -> int:
-    """Return the multihash code of what a name such as `sha2-256` or `arrow0-sha3-256` stands for.
-
-    Raises:
-        UnknownFunctionError: No such function.
-    """
-    return codes.hash_code(function).code
 
 
 def _decoded(content: bytes, name: str) -> str:
