@@ -239,7 +239,7 @@ def _leaves(elements: list[tuple[dict[int, Any], tuple[int, int]]]) -> tuple[lis
         path = (*parents, fields.get(4, b"").decode("utf-8", "replace"))
         repeated = repeated or fields.get(3) == _REPEATED
         if 1 in fields:
-            leaves.append(_leaf(fields, span, path, repeated))
+            leaves.append(_leaf(fields, span, path, repeated=repeated))
             continue
         if _VARIANT in fields.get(10, {}):
             variants.append(path[-1])
@@ -251,7 +251,7 @@ def _leaves(elements: list[tuple[dict[int, Any], tuple[int, int]]]) -> tuple[lis
     return leaves, tuple(variants)
 
 
-def _leaf(fields: dict[int, Any], span: tuple[int, int], path: tuple[str, ...], repeated: bool) -> Leaf:
+def _leaf(fields: dict[int, Any], span: tuple[int, int], path: tuple[str, ...], *, repeated: bool) -> Leaf:
     physical_type, logical = fields[1], fields.get(10, {})
     is_narrow = fields.get(6) in _NARROW_CONVERTED or logical.get(_INTEGER, {}).get(1) in (8, 16)
     plain: dict[int, int | bytes] = {number: fields[number] for number in (1, 2, 3, 4, 9) if number in fields}

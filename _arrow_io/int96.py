@@ -63,12 +63,12 @@ def int96_to_timestamps(array: Any, unit: str) -> tuple[Any, tuple[int, str] | N
     misfit = None
     if misfits.any():
         slot = int(np.argmax(misfits))
-        misfit = slot, _why(unit, bool(outside[slot]), int(day[slot]), int(rest[slot]))
+        misfit = slot, _why(unit, int(day[slot]), int(rest[slot]), is_outside=bool(outside[slot]))
     # On the first day of all the product is less than 64 bits hold, and the sum is not: both wrap around.
     return day * day_size + count, misfit
 
 
-def _why(unit: str, is_outside: bool, day: int, rest: int) -> str:
+def _why(unit: str, day: int, rest: int, *, is_outside: bool) -> str:
     other = {"ns": "us", "us": "ns"}[unit]
     way_out = f'; int96_unit="{other}" (--int96 {other}) reads it'
     when = f"the INT96 timestamp {rest} nanoseconds after day {day} of 1970"

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import arrow_digest
+import kiln_arrow
 
-PACKAGES = (arrow_digest,)
+PACKAGES = (arrow_digest, kiln_arrow)
 PUBLIC = [
     pytest.param(package, name, id=f"{package.__name__}.{name}")
     for package in PACKAGES

@@ -27,6 +27,8 @@ from arrow_digest.errors import ArrowDigestError, UnknownFunctionError, Unreadab
 from arrow_digest.manifests.folder import absolute, parent
 from arrow_digest.manifests.manifest import Manifest
 
+__all__ = ["check_command"]
+
 
 @click.command(name="check")
 @click.argument("manifest", type=path_argument)

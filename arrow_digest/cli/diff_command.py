@@ -18,6 +18,8 @@ from arrow_digest.cli.terminal import (
 from arrow_digest.comparing.diff import NO_ROW, ColumnDifference, Difference, diff
 from arrow_digest.errors import ArrowDigestError
 
+__all__ = ["diff_command"]
+
 
 @click.command(name="diff")
 @click.argument("a", type=path_argument)

@@ -19,6 +19,8 @@ from arrow_digest.cli.terminal import (
 from arrow_digest.comparing.explain import Explanation, explain
 from arrow_digest.errors import ArrowDigestError, format_path
 
+__all__ = ["explain_command"]
+
 
 @click.command(name="explain")
 @click.argument("file", type=path_argument)

@@ -34,6 +34,8 @@ from arrow_digest.multihash import BASES
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.workers import thread_count
 
+__all__ = ["hash_command"]
+
 
 @click.command(name="hash")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=path_argument)

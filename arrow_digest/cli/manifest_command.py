@@ -27,6 +27,8 @@ from arrow_digest.cli.terminal import (
 from arrow_digest.errors import ArrowDigestError, ManifestError
 from arrow_digest.manifests.manifest import Manifest, require_replaceable
 
+__all__ = ["manifest_command"]
+
 
 @click.command(name="manifest")
 @click.argument("folder", type=path_argument)

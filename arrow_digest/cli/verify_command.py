@@ -24,6 +24,8 @@ from arrow_digest.manifests.lists import parse_hash
 from arrow_digest.multihash import Multihash
 from arrow_digest.rules.chosen import chosen_rule
 
+__all__ = ["verify_command"]
+
 
 @click.command(name="verify")
 @click.argument("file", type=path_argument)

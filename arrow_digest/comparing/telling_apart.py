@@ -110,7 +110,7 @@ def _inner(a: Cells, b: Cells) -> Apart | None:
         return None
     if all(pt.is_string(side.data_type) or pt.is_binary(side.data_type) for side in (a, b)):
         is_text = pt.is_string(a.data_type) and pt.is_string(b.data_type)
-        return _excerpts(value_bytes(here.node, here.slots), value_bytes(there.node, there.slots), is_text)
+        return _excerpts(value_bytes(here.node, here.slots), value_bytes(there.node, there.slots), is_text=is_text)
     if a.data_type == b.data_type and pt.is_floating(a.data_type):
         texts = (_with_bits(a), _with_bits(b))
         return Apart((), texts, texts)
@@ -137,7 +137,7 @@ def _with_bits(cells: Cells) -> str:
     return f"{text(cells)} (bits 0x{int(bits[0]):0{2 * bits.dtype.itemsize}x})"
 
 
-def _excerpts(a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], is_text: bool) -> Apart:
+def _excerpts(a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], *, is_text: bool) -> Apart:
     place = _first_byte(a, b)
     if is_text:
         with suppress(UnicodeDecodeError):

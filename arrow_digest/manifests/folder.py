@@ -106,7 +106,7 @@ def files_under(paths: Iterable[Path], *, exclude: set[Path], follow: bool) -> t
     for path in paths:
         if path.is_dir():
             folders.append(path)
-            for inner in _walk(path, follow, {os.path.realpath(path)}):
+            for inner in _walk(path, {os.path.realpath(path)}, follow=follow):
                 if isinstance(inner, UnreadableError):
                     raise inner
                 found[inner] = None
@@ -133,7 +133,7 @@ def others_under(folder: Path, recorded: set[str], *, follow: bool) -> Iterator[
         yield unreadable(str(folder), NotADirectoryError(errno.ENOENT, "no such folder"))
         return
     names = []
-    for found in _walk(folder, follow, {os.path.realpath(folder)}):
+    for found in _walk(folder, {os.path.realpath(folder)}, follow=follow):
         if isinstance(found, UnreadableError):
             yield found
         else:
@@ -141,7 +141,7 @@ def others_under(folder: Path, recorded: set[str], *, follow: bool) -> Iterator[
     yield from sorted(name for name in names if os.path.normpath(name) not in recorded)
 
 
-def _walk(folder: Path, follow: bool, seen: set[str]) -> Iterator[Path | UnreadableError]:
+def _walk(folder: Path, seen: set[str], *, follow: bool) -> Iterator[Path | UnreadableError]:
     hindrances: list[UnreadableError] = []
 
     def note(error: OSError) -> None:
@@ -152,19 +152,19 @@ def _walk(folder: Path, follow: bool, seen: set[str]) -> Iterator[Path | Unreada
         for name in folders:
             path = Path(where) / name
             if path.is_symlink():
-                yield from _link(path, folder, follow, seen)
+                yield from _link(path, folder, seen, follow=follow)
         yield from (Path(where) / name for name in sorted(names))
     yield from hindrances
 
 
-def _link(path: Path, folder: Path, follow: bool, seen: set[str]) -> Iterator[Path | UnreadableError]:
+def _link(path: Path, folder: Path, seen: set[str], *, follow: bool) -> Iterator[Path | UnreadableError]:
     """Yield what a link to a folder adds: files behind it in another folder, or itself."""
     target = os.path.realpath(path)
     if not escapes(relative_path(path, folder), str(folder)) or target in seen:
         return
     if follow:
         seen.add(target)
-        yield from _walk(path, follow, seen)
+        yield from _walk(path, seen, follow=follow)
     else:
         yield path
 

@@ -220,14 +220,14 @@ class Manifest:
             int96_unit=listed.int96_unit,
         )
 
-    def looks_for_others(self, extra: bool | None = None) -> bool:
+    def looks_for_others(self, extra: bool | None = None) -> bool:  # noqa: FBT001 -- as it was published
         """Return whether `check` looks for files that are not recorded.
 
         A list says nothing about them, and the folders of a web server cannot be listed.
         """
         return can_be_listed(self.root) and (extra if extra is not None else not self.is_list)
 
-    def require_listable(self, extra: bool | None) -> None:
+    def require_listable(self, extra: bool | None) -> None:  # noqa: FBT001 -- as it was published
         """Refuse to look for files that are not recorded where they cannot be known.
 
         Raises:
@@ -260,10 +260,10 @@ class Manifest:
             UnreadableError: Other files are to be looked for, and the folder cannot be listed (`unlisted`).
         """
         self.require_listable(extra)
-        return self._results(extra, executor, progress, allow_outside=allow_outside)
+        return self._results(executor, progress, extra=extra, allow_outside=allow_outside)
 
     def _results(
-        self, extra: bool | None, executor: Executor | None, progress: Progress | None, *, allow_outside: bool
+        self, executor: Executor | None, progress: Progress | None, *, extra: bool | None, allow_outside: bool
     ) -> Iterator[Verification]:
         checking = partial(_check, root=self.root, allow_outside=allow_outside, int96_unit=self.int96_unit)
         for entry, result in each_file(checking, self.entries, executor, progress, name=lambda entry: entry.path):

@@ -37,7 +37,7 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool) -> Iterator[Path]
         raise _of(error, path) from None
     try:
         yield temporary
-        _name(temporary, target, replace)
+        _name(temporary, target, replace=replace)
     except OSError as error:
         raise (_of(error, path) if error.filename in (None, str(temporary)) else error) from None
     finally:
@@ -45,7 +45,7 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool) -> Iterator[Path]
             temporary.unlink()
 
 
-def _name(temporary: Path, target: Path, replace: bool) -> None:
+def _name(temporary: Path, target: Path, *, replace: bool) -> None:
     if replace:
         with contextlib.suppress(FileNotFoundError):
             temporary.chmod(target.stat().st_mode & 0o777)

@@ -53,7 +53,7 @@ class LeafDigest:
         validity: bool = False,
         alone: bool = False,
     ) -> None:
-        start = _lane_hasher(function, alone)
+        start = _lane_hasher(function, alone=alone)
         self.values: Any = start() if start else function.new(threads)
         self.validity: Any = (start() if start else function.new()) if validity else None
         self.in_lanes = start is not None
@@ -85,7 +85,7 @@ class LeafDigest:
         return other
 
 
-def _lane_hasher(function: DigestFunction, alone: bool) -> Callable[[], Hasher] | None:
+def _lane_hasher(function: DigestFunction, *, alone: bool) -> Callable[[], Hasher] | None:
     """Return what starts a hasher that advances in a SIMD lane, or None where another is faster."""
     active = kernels()
     # One lane without the instructions that came with AVX2 is slower than OpenSSL.
