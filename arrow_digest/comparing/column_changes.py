@@ -15,7 +15,7 @@ from arrow_digest.errors import format_path
 from arrow_digest.public import public
 from arrow_digest.rules.rule import ColumnDigest
 
-__all__ = ["ColumnChange", "column_changes", "describe_changes", "keyed"]
+__all__ = ["ColumnChange", "column_changes", "describe_changes", "has_other_nulls", "keyed"]
 
 Key = tuple[tuple[str, ...], int]
 
@@ -96,11 +96,14 @@ def _kind(old: ColumnDigest, new: ColumnDigest) -> str | None:
         return "type"
     if old.digest != new.digest:
         return "values"
+    return "nulls" if has_other_nulls(old, new) else None
+
+
+def has_other_nulls(old: ColumnDigest, new: ColumnDigest) -> bool:
+    """Return whether nulls are known to be in other rows."""
     if old.null_count != new.null_count:
-        return "nulls"
-    if None not in (old.validity_digest, new.validity_digest) and old.validity_digest != new.validity_digest:
-        return "nulls"
-    return None
+        return True
+    return None not in (old.validity_digest, new.validity_digest) and old.validity_digest != new.validity_digest
 
 
 def _moved(

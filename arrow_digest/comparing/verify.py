@@ -17,7 +17,7 @@ from _arrow_io.formats import count_rows
 from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit, require_int96_unit
 from _arrow_io.opening import InputFile, guarding, open_path
 from _arrow_io.remote import path_text
-from arrow_digest.comparing.column_changes import ColumnChange, column_changes, describe_changes
+from arrow_digest.comparing.column_changes import ColumnChange, column_changes, describe_changes, has_other_nulls
 from arrow_digest.comparing.round_trips import is_earlier_type, retyped_leaves, was_only_retyped
 from arrow_digest.errors import (
     ArrowDigestError,
@@ -346,12 +346,17 @@ class _Verifier:
     def _retyped(self, logical: Multihash) -> dict[int, pa.DataType]:
         """Return the recorded types of leaves, by number, if the records differ by a change of types alone."""
         columns = self._found.columns or ()
+        if self._expected.row_count not in (None, self._found.row_count):
+            return {}
         if self._expected.columns is None:
             return was_only_retyped(self._file, self._found, logical)
         changes = column_changes(self._expected.columns, columns)
         if self._file.seekable_size is None or not all(change.may_be_retyped for change in changes):
             return {}
         numbers = {change.found_number: change for change in changes if change.found_number is not None}
+        # Types alone changed, so the columns are in the recorded order.
+        if any(has_other_nulls(self._expected.columns[number], columns[number]) for number in numbers):
+            return {}
         wanted = {number: [change.expected_type] for number, change in numbers.items()}
         digests = retyped_leaves(self._file, wanted, rule_of(logical))
         recorded = {number: change.expected_digest for number, change in numbers.items()}

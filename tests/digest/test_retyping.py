@@ -99,3 +99,26 @@ def test_other_values_beside_the_change_are_never_called_a_change_of_types(name,
         assert result.status is Status.DIFFERENT
         assert "only types changed" not in result.reason
     assert [changed.path for changed in diff(table, tmp_path / "f").columns] == [("c",)]
+
+
+def test_nulls_that_moved_beside_the_change_are_no_change_of_types(tmp_path):
+    (tmp_path / "f").write_bytes(parquet(pa.table({"c": pa.array([None, 0], pa.int8())})))
+    manifest = Manifest.create(tmp_path)
+    for values in ([0, None], [None, None], [0, 0]):  # as int8, two bytes 0 each
+        (tmp_path / "f").write_bytes(parquet(pa.table({"c": pa.array(values, pa.int32())})))
+        (checked,) = manifest.check()
+        assert checked.status is Status.DIFFERENT
+        assert "only types changed" not in checked.reason
+    (tmp_path / "f").write_bytes(parquet(pa.table({"c": pa.array([None, 0], pa.int32())})))
+    assert "only types changed" in next(manifest.check()).reason
+
+
+def test_other_rows_beside_the_change_are_no_change_of_types(tmp_path):
+    (tmp_path / "f").write_bytes(parquet(pa.table({"c": pa.array([0.0] * 4, pa.float16())})))
+    facts = hash_file(tmp_path / "f")
+    (tmp_path / "f").write_bytes(parquet(pa.table({"c": pa.array([None] * 8, pa.float32())})))
+    assert "only types changed" in verify(tmp_path / "f", logical=facts.logical).reason
+    result = verify(tmp_path / "f", logical=facts.logical, row_count=facts.row_count)
+    assert result.status is Status.DIFFERENT
+    assert "only types changed" not in result.reason
+    assert "expected 4 rows, found 8" in result.reason
