@@ -16,7 +16,7 @@ import pytest
 
 import arrow_digest as ad
 from arrow_digest.arrays.describe import describe
-from arrow_digest.native.choice import Kernels
+from arrow_digest.native import choice
 from arrow_digest.rules.arrow0 import leaves as columns_module
 from arrow_digest.rules.arrow0 import portable
 from arrow_digest.rules.arrow0.leaf_columns import leaf_column
@@ -125,7 +125,8 @@ def _against_hashlib(measure: Any, table: Any, goal: float) -> None:
 def _force_lanes(monkeypatch: pytest.MonkeyPatch, lanes: int) -> None:
     if ad.kernels().lanes < lanes:
         pytest.skip(f"this CPU runs up to {ad.kernels().lanes} lanes")
-    monkeypatch.setattr(columns_module, "kernels", lambda: Kernels("native", lanes, "forced"))
+    forced = choice.native()._replace(lanes=lanes)
+    monkeypatch.setattr(columns_module, "native", lambda: forced)
 
 
 @pytest.mark.parametrize("count", [8, 32])

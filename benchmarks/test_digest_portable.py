@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import arrow_digest as ad
-from arrow_digest.native.choice import Kernels
 from arrow_digest.rules.arrow0 import leaves as columns
 from arrow_digest.rules.arrow0 import portable
 from arrow_digest.rules.arrow0.leaf_columns import leaf_column
@@ -89,7 +88,7 @@ SHAPES = {
 
 
 def _force_portable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "kernels", lambda: Kernels("portable", 1, "forced"))
+    monkeypatch.setattr(columns, "native", lambda: None)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

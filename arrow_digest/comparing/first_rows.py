@@ -29,8 +29,8 @@ from arrow_digest.comparing.shown_values import StructValue, joined_text, json_v
 from arrow_digest.comparing.telling_apart import NO_ROW, Place, cut, tell_apart
 from arrow_digest.errors import naming
 from arrow_digest.reading.sources import open_source, read_records
-from arrow_digest.rules.arrow0.encode import row_validity
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column, struct_validity
+from arrow_digest.rules.arrow0.portable import row_validity
 from arrow_digest.rules.arrow0.types import logical_type
 from arrow_digest.rules.chosen import chosen_rule
 from arrow_digest.rules.rule import Leaf

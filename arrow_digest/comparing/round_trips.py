@@ -25,9 +25,9 @@ from arrow_digest.comparing.conversion import NoEqualValueError, convert, nestin
 from arrow_digest.files.facts import FileFacts
 from arrow_digest.multihash import Multihash
 from arrow_digest.reading.sources import read_records
-from arrow_digest.rules.arrow0.encode import encode
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.arrow0.leaves import LeafDigest, update_each
+from arrow_digest.rules.arrow0.portable import encode
 from arrow_digest.rules.arrow0.types import encode_type, logical_type
 from arrow_digest.rules.chosen import rule_of
 from arrow_digest.rules.rule import ColumnDigest, Leaf, Rule

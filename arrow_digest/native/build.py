@@ -43,14 +43,9 @@ def ffi_builder() -> FFI:
     builder.set_source(
         "arrow_digest.native._kernels",
         '#include "kernels.h"',
-        sources=[
-            f"arrow_digest/native/{name}"
-            for name in ("encode.c", "encode_any_cpu.c", "encode_avx2.c", "encode_avx512.c", "sha3.c")
-        ],
-        depends=[
-            f"arrow_digest/native/{name}"
-            for name in ("kernels.h", "simd.h", "encoder.h", "encode_rows.h", "slots.h", "values.h", "keccak_lanes.h")
-        ],
+        # Relative, as setuptools wants them. What cffi writes is not beside them.
+        sources=[f"arrow_digest/native/{path.name}" for path in sorted(_HERE.glob("*.c"))],
+        depends=[f"arrow_digest/native/{path.name}" for path in sorted(_HERE.glob("*.h"))],
         include_dirs=["arrow_digest/native"],
         extra_compile_args=compile_args,
         extra_link_args=link_args,

@@ -1,22 +1,21 @@
-"""Which kernels do the work: the C library, or NumPy and pyarrow alone."""
+"""Which kernels do the work: the C library, or NumPy and pyarrow alone. Nothing else decides it.
+
+Whoever has both forms of something asks `native`, which gives the C library or None.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from arrow_digest.public import public
 
-__all__ = ["Kernels", "kernels", "library"]
+__all__ = ["Kernels", "Native", "kernels", "native"]
 
-# The C library where it is installed.
-library: ModuleType | None
-try:
-    from arrow_digest.native import _kernels as library
-except ImportError as error:
-    library, _missing = None, error
+if TYPE_CHECKING:
+    from arrow_digest.native._kernels import FFI, Library
 
 _KERNELS = "ARROW_DIGEST_KERNELS"
 _LANES = "ARROW_DIGEST_LANES"
@@ -40,9 +39,23 @@ class Kernels:
 
 
 @public
+class Native(NamedTuple):
+    """The C library, as far as it is used in this process.
+
+    Attributes:
+        ffi: What makes and reads its structs.
+        lib: Its functions.
+        lanes: How many columns SHA3-256 advances at once; it chooses the generation of instructions, too.
+    """
+
+    ffi: FFI
+    lib: Library
+    lanes: int
+
+
 @cache
 def kernels() -> Kernels:
-    """Return which kernels are active, and why. What it says is settled by the first call, or the first digest.
+    """Return which kernels are active, and why. The first call, or the first digest, decides it for the process.
 
     The environment decides: `ARROW_DIGEST_KERNELS` may be `portable`, or `native` to have no fallback;
     `ARROW_DIGEST_LANES` may be 1, 2, 4 or 8.
@@ -59,12 +72,25 @@ def kernels() -> Kernels:
         raise ValueError(f"{_KERNELS}: expected native or portable, found {wanted!r}")
     if wanted == "portable":
         return Kernels("portable", 1, f"{_KERNELS} is portable")
-    if library is None:
+    try:
+        from arrow_digest.native._kernels import lib
+    except ImportError as error:
         if wanted:
-            raise _missing
-        return Kernels("portable", 1, f"installed without the native kernels ({_missing})")
-    lanes, why = _lanes(library.lib.ad_max_lanes())
+            raise
+        return Kernels("portable", 1, f"installed without the native kernels ({error})")
+    lanes, why = _lanes(lib.ad_max_lanes())
     return Kernels("native", lanes, why)
+
+
+@cache
+def native() -> Native | None:
+    """Return the C library, or None where NumPy does the work."""
+    active = kernels()
+    if active.name != "native":
+        return None
+    from arrow_digest.native._kernels import ffi, lib
+
+    return Native(ffi, lib, active.lanes)
 
 
 def _lanes(most: int) -> tuple[int, str]:

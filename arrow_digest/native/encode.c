@@ -8,7 +8,7 @@ static void start_level(level *lv, const ad_node *node)
     while (node->kind == DICTIONARY || node->kind == RUN_END) node++;
     lv->base = node;
     lv->item_width = 1;
-    if (node->kind == NONE) lv->what = NULLS;
+    if (node->kind == NULLS_ONLY) lv->what = NULLS;
     else if (node->kind == BOOL) lv->what = WORDS_OF_BITS;
     else if (node->kind == FIXED) lv->what = FIXED_WIDTH;
     else if (node->kind == VIEW) lv->what = VIEWS;
@@ -77,8 +77,9 @@ static void encode_entries(level *lv, int64_t room)
     lv->entries[count + 1] = at;
 }
 
-ad_encoder *ad_encoder_new(const ad_column *column, int lanes, int64_t together)
+ad_encoder *ad_encoder_new(const ad_rows *rows, int generation, int64_t together)
 {
+    const ad_column *column = rows->column;
     int64_t count = 1;
     for (int64_t i = 0; i < column->node_count; i++) count += is_list(column->nodes + i);
     ad_encoder *e = malloc(sizeof *e + (size_t)count * sizeof(level));
@@ -86,14 +87,8 @@ ad_encoder *ad_encoder_new(const ad_column *column, int lanes, int64_t together)
     e->top = e->levels;
     e->run = NULL;
     e->run_size = 0;
-    e->rows_only = column->rows_only != 0;
-    e->encode = encode_any_cpu;
-#if HAVE_X86
-    if (lanes >= 4 && has_avx2()) e->encode = encode_avx2;
-    if (lanes == 8 && can_compress_bytes()) e->encode = encode_avx512;
-#else
-    (void)lanes;
-#endif
+    e->validity_only = rows->validity_only != 0;
+    e->encode = encode_of(generation);
     level *lv = e->levels;
     start_level(lv, column->nodes);
     lv->parents = column->parents;
@@ -152,10 +147,11 @@ int ad_views_inside(const uint8_t *views, int64_t count, const int64_t *buffer_s
     return !wrong;
 }
 
-double ad_estimate(const ad_column *column)
+double ad_estimate(const ad_rows *rows)
 {
+    const ad_column *column = rows->column;
     double slots = (double)column->nodes->length, bytes = 0;
-    if (column->rows_only) return slots;
+    if (rows->validity_only) return slots;
     for (const ad_node *node = column->nodes; node < column->nodes + column->node_count; node++) {
         double length = node->length ? (double)node->length : 1, size;
         switch (node->kind) {

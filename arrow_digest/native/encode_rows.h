@@ -11,7 +11,7 @@
 
 static inline int by_words(const ad_encoder *e, const level *lv)
 {
-    return direct(lv) && lv->what != NULLS && (e->rows_only || lv->what == FIXED_WIDTH || lv->what == WORDS_OF_BITS);
+    return direct(lv) && lv->what != NULLS && (e->validity_only || lv->what == FIXED_WIDTH || lv->what == WORDS_OF_BITS);
 }
 
 /* Whether slots are runs of bytes side by side, some of them null. */
@@ -232,14 +232,14 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
 {
     int64_t room = limit - out, n = lv->end - lv->next;
     const int64_t *slots = NULL;
-    if (!e->rows_only && lv->plain && lv->what == FIXED_WIDTH) {
+    if (!e->validity_only && lv->plain && lv->what == FIXED_WIDTH) {
         e->run = lv->base->values + lv->next * lv->base->width;
         e->run_size = n * lv->base->width;
         lv->next = lv->end;
         return out;
     }
     if (by_words(e, lv)) {
-        int64_t width = e->rows_only || lv->what == WORDS_OF_BITS ? 1 : lv->base->width;
+        int64_t width = e->validity_only || lv->what == WORDS_OF_BITS ? 1 : lv->base->width;
         if (room < width) return NULL;
         for (; lv->next < lv->end && room >= width; room = limit - out) {
             n = lv->end - lv->next;
@@ -250,7 +250,7 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
         }
         return out;
     }
-    if (lv->entries && !e->rows_only && by_indices(lv)) {
+    if (lv->entries && !e->validity_only && by_indices(lv)) {
         if (room < lv->chunk) return NULL;
         for (; lv->next < lv->end && room >= lv->chunk; room = limit - out) {
             n = lv->end - lv->next;
@@ -262,13 +262,13 @@ static uint8_t *write_values(ad_encoder *e, level *lv, uint8_t *out, const uint8
         return out;
     }
     /* Slots that are resolved already, their nulls counted, are written as such. */
-    if (!e->rows_only && runs_by_words(lv) && (lv->next < lv->cached || lv->next >= lv->cached_end)) {
+    if (!e->validity_only && runs_by_words(lv) && (lv->next < lv->cached || lv->next >= lv->cached_end)) {
         uint8_t *q = write_nullable_runs(lv, out, limit);
         if (q != out) return q;
     }
     if (lv->plain) n = n < BATCH ? n : BATCH;
     else n = cached_slots(lv, &slots);
-    if (e->rows_only) {
+    if (e->validity_only) {
         if (room < 1) return NULL;
         n = n < room ? n : room;
         for (int64_t k = 0; k < n; k++) *out++ = slots[k] >= 0;
@@ -329,7 +329,7 @@ int64_t JOIN(encode_, GENERATION)(ad_encoder *e, uint8_t *out, int64_t size)
         }
         level *lv = e->top;
         if (lv->next < lv->end) {
-            uint8_t *q = lv->what == ITEMS && !e->rows_only ? write_lists(e, lv, p, limit)
+            uint8_t *q = lv->what == ITEMS && !e->validity_only ? write_lists(e, lv, p, limit)
                                                             : write_values(e, lv, p, limit);
             if (!q) break;
             p = q;

@@ -1,8 +1,7 @@
 /* An encoder between two pieces. encode_rows.h is compiled once for each generation of CPUs. */
 #ifndef ARROW_DIGEST_ENCODER_H
 #define ARROW_DIGEST_ENCODER_H
-#include "kernels.h"
-#include "simd.h"
+#include "dispatch.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +38,10 @@ struct ad_encoder {
     level *top;          /* the level being written */
     const uint8_t *run;  /* bytes being copied */
     int64_t run_size;
-    int rows_only;
-    int64_t (*encode)(ad_encoder *e, uint8_t *out, int64_t size);
+    int validity_only;
+    encode_function *encode;
     level levels[];
 };
-
-int64_t encode_any_cpu(ad_encoder *e, uint8_t *out, int64_t size);
-int64_t encode_avx2(ad_encoder *e, uint8_t *out, int64_t size);
-int64_t encode_avx512(ad_encoder *e, uint8_t *out, int64_t size);
 
 static inline uint64_t load64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 static inline void store64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }

@@ -65,7 +65,7 @@ typedef uint64_t WORDS __attribute__((vector_size(8 * LANES)));
     a21 = e41; a2 = e42; a8 = e43; a14 = e44; }
 
 TARGET
-static void JOIN(absorb_, NAME)(uint64_t *const *states, const uint8_t *const *blocks,
+void JOIN(absorb_, NAME)(uint64_t *const *states, const uint8_t *const *blocks,
                                  const uintptr_t *ahead, int64_t count)
 {
 #define GATHER(i) WORDS s##i; { enum { word = i }; s##i = OF_LANES(STATE_WORD); }

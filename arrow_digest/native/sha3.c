@@ -4,98 +4,18 @@
    stream, each in one lane of the CPU's vectors. States live in memory between turns: a turn takes the columns with
    the most data left, encodes a piece of each into scratch that stays in the CPU's cache (or takes it from Arrow's own
    memory), and absorbs the pieces side by side. */
-#include "kernels.h"
-#include "simd.h"
+#include "dispatch.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* RATE is the block length; a turn absorbs up to TURN blocks of a column. */
 enum { RATE = 136, MAX_LANES = 8, TURN = 256, SCRATCH = (TURN + 1) * RATE + 128 };
 
-static const uint64_t ROUND_CONSTANTS[24] = {
-    0x0000000000000001u, 0x0000000000008082u, 0x800000000000808au, 0x8000000080008000u, 0x000000000000808bu,
-    0x0000000080000001u, 0x8000000080008081u, 0x8000000000008009u, 0x000000000000008au, 0x0000000000000088u,
-    0x0000000080008009u, 0x000000008000000au, 0x000000008000808bu, 0x800000000000008bu, 0x8000000000008089u,
-    0x8000000000008003u, 0x8000000000008002u, 0x8000000000000080u, 0x000000000000800au, 0x800000008000000au,
-    0x8000000080008081u, 0x8000000000008080u, 0x0000000080000001u, 0x8000000080008008u};
-
-static inline uint64_t word_at(const uint8_t *p, int64_t at) { uint64_t v; memcpy(&v, p + at, 8); return v; }
-
-typedef void absorb_function(uint64_t *const *states, const uint8_t *const *blocks, const uintptr_t *ahead,
-                             int64_t count);
-
-#define NAME one
-#define LANES 1
-#define TARGET
-#include "keccak_lanes.h"
-
-#if HAVE_VECTORS
-#define NAME two
-#define LANES 2
-#define TARGET
-#include "keccak_lanes.h"
-#endif
-
-#if HAVE_X86
-#define NAME one_bmi
-#define LANES 1
-#define TARGET TARGET_AVX2
-#include "keccak_lanes.h"
-#define NAME four_avx2
-#define LANES 4
-#define TARGET TARGET_AVX2
-#include "keccak_lanes.h"
-/* Half-wide vectors cost half where a 512-bit operation is two of 256 bits, and are never slower for few columns. */
-#define NAME four_avx512
-#define LANES 4
-#define TARGET TARGET_AVX512
-#include "keccak_lanes.h"
-#define NAME eight_avx512
-#define LANES 8
-#define TARGET TARGET_AVX512
-#include "keccak_lanes.h"
-#endif
-
-int ad_max_lanes(void)
-{
-#if HAVE_X86
-    if (has_avx512()) return 8;
-    if (has_avx2()) return 4;
-#endif
-    return HAVE_VECTORS ? 2 : 1;
-}
-
-/* The function that advances `active` states fastest, of those that `lanes` allows, and how many it advances. */
-static absorb_function *choose(int lanes, int active, int *width)
-{
-#if HAVE_X86
-    if (lanes == 8) {
-        *width = active > 4 ? 8 : 4;
-        return active > 4 ? absorb_eight_avx512 : absorb_four_avx512;
-    }
-    if (lanes == 4 && active > 1) {
-        *width = 4;
-        return absorb_four_avx2;
-    }
-#endif
-#if HAVE_VECTORS
-    if (lanes >= 2 && active > 1) {
-        *width = 2;
-        return absorb_two;
-    }
-#endif
-    *width = 1;
-#if HAVE_X86
-    if (has_avx2()) return absorb_one_bmi;
-#endif
-    return absorb_one;
-}
-
-static void absorb(int lanes, ad_sha3 *const *digests, const uint8_t *const *blocks, const uintptr_t *ahead,
+static void absorb(int generation, ad_sha3 *const *digests, const uint8_t *const *blocks, const uintptr_t *ahead,
                    int active, int64_t count)
 {
     int width;
-    absorb_function *function = choose(lanes, active, &width);
+    absorb_function *function = absorb_of(generation, active, &width);
     uint64_t spare[25] = {0}, *states[MAX_LANES];
     const uint8_t *data[MAX_LANES];
     uintptr_t next[MAX_LANES];
@@ -108,7 +28,7 @@ static void absorb(int lanes, ad_sha3 *const *digests, const uint8_t *const *blo
     function(states, data, ahead ? next : NULL, count);
 }
 
-static void feed(ad_sha3 *digest, const uint8_t *data, int64_t size, int lanes)
+static void feed(ad_sha3 *digest, const uint8_t *data, int64_t size, int generation)
 {
     if (digest->fill) {
         int64_t taken = size < RATE - digest->fill ? size : RATE - digest->fill;
@@ -118,17 +38,17 @@ static void feed(ad_sha3 *digest, const uint8_t *data, int64_t size, int lanes)
         size -= taken;
         if (digest->fill < RATE) return;
         const uint8_t *block = digest->block;
-        absorb(lanes, &digest, &block, NULL, 1, 1);
+        absorb(generation, &digest, &block, NULL, 1, 1);
         digest->fill = 0;
     }
-    if (size >= RATE) absorb(lanes, &digest, &data, NULL, 1, size / RATE);
+    if (size >= RATE) absorb(generation, &digest, &data, NULL, 1, size / RATE);
     digest->fill = size % RATE;
     if (digest->fill) memcpy(digest->block, data + (size - digest->fill), (size_t)digest->fill);
 }
 
 void ad_sha3_feed(ad_sha3 *digest, const uint8_t *data, int64_t size)
 {
-    if (size > 0) feed(digest, data, size, 1);
+    if (size > 0) feed(digest, data, size, ANY_CPU);
 }
 
 void ad_sha3_finish(const ad_sha3 *digest, uint8_t *out)
@@ -138,13 +58,14 @@ void ad_sha3_finish(const ad_sha3 *digest, uint8_t *out)
     memset(last.block + last.fill, 0, (size_t)(RATE - last.fill));
     last.block[last.fill] = 0x06; /* SHA-3's suffix, and the first bit of the padding */
     last.block[RATE - 1] |= 0x80;
-    absorb(1, &digests, &block, NULL, 1, 1);
+    absorb(ANY_CPU, &digests, &block, NULL, 1, 1);
     memcpy(out, last.state, 32);
 }
 
-/* A column on its way. */
+/* The rows of a column on their way. */
 typedef struct {
-    ad_column *column;
+    const ad_rows *rows;
+    ad_result *result;
     ad_encoder *encoder; /* NULL where Arrow's memory is already what arrow0 wants: */
     const uint8_t *data; /* then the bytes to come, */
     int64_t size;        /* and how many they are */
@@ -159,10 +80,11 @@ typedef struct {
     uintptr_t ahead; /* what the column's next turn will read */
 } share;
 
-static int is_plain(const ad_column *column)
+/* arrow0's bytes of plain fixed-width values are the values as they lie in memory. */
+static int is_plain(const ad_rows *rows)
 {
-    const ad_node *node = column->nodes;
-    return node->kind == FIXED && !node->validity.data && !column->parent_count && !column->rows_only;
+    const ad_node *node = rows->column->nodes;
+    return node->kind == FIXED && !node->validity.data && !rows->column->parent_count && !rows->validity_only;
 }
 
 static void keep(ad_sha3 *digest, const uint8_t *data, int64_t size)
@@ -216,7 +138,7 @@ static void take_encoded(job *j, uint8_t *scratch, share *s)
     s->ahead = ad_encoder_ahead(j->encoder);
 }
 
-static void absorb_shares(share *shares, int count, int lanes, int prefetch)
+static void absorb_shares(share *shares, int count, int generation, int prefetch)
 {
     for (;;) {
         ad_sha3 *digests[MAX_LANES];
@@ -239,7 +161,7 @@ static void absorb_shares(share *shares, int count, int lanes, int prefetch)
             if (s->blocks[0] < step) step = s->blocks[0];
         }
         if (!active) return;
-        absorb(lanes, digests, blocks, prefetch ? ahead : NULL, active, step);
+        absorb(generation, digests, blocks, prefetch ? ahead : NULL, active, step);
         for (int i = 0; i < active; i++) {
             with_work[i]->data[0] += step * RATE;
             with_work[i]->blocks[0] -= step;
@@ -260,8 +182,9 @@ static void most_left_first(job *jobs, int64_t count, int wanted)
     }
 }
 
-static void run(job *jobs, int64_t count, int lanes, uint8_t *scratch)
+static void run(job *jobs, int64_t count, int generation, uint8_t *scratch)
 {
+    int lanes = ad_lanes(generation);
     while (count > 0) {
         share shares[MAX_LANES] = {{0}};
         /* Eight lanes only where all are in use: five to seven columns go faster by turns in four. */
@@ -269,39 +192,40 @@ static void run(job *jobs, int64_t count, int lanes, uint8_t *scratch)
         if (count > turn) most_left_first(jobs, count, turn);
         int encoded = 0;
         for (int i = 0; i < turn; i++) {
-            shares[i].digest = jobs[i].column->digest;
+            shares[i].digest = jobs[i].rows->digest;
             encoded |= jobs[i].encoder != NULL;
             if (jobs[i].encoder) take_encoded(jobs + i, scratch + i * SCRATCH, shares + i);
             else take_plain(jobs + i, scratch + i * SCRATCH, shares + i);
         }
-        absorb_shares(shares, turn, lanes, encoded);
+        absorb_shares(shares, turn, generation, encoded);
         for (int i = turn; i-- > 0;) {
             if (jobs[i].left > 0) continue;
-            if (jobs[i].encoder) jobs[i].column->null_count = ad_encoder_nulls(jobs[i].encoder);
+            if (jobs[i].encoder) jobs[i].result->null_count = ad_encoder_nulls(jobs[i].encoder);
             ad_encoder_free(jobs[i].encoder);
             jobs[i] = jobs[--count];
         }
     }
 }
 
-int ad_sha3_update(ad_column *columns, int64_t count, int lanes)
+int ad_sha3_update(const ad_rows *rows, ad_result *results, int64_t count, int generation)
 {
-    lanes = lanes < ad_max_lanes() ? lanes : ad_max_lanes();
     job *jobs = calloc((size_t)count + 1, sizeof *jobs);
-    uint8_t *scratch = malloc((size_t)lanes * SCRATCH);
+    uint8_t *scratch = malloc((size_t)ad_lanes(generation) * SCRATCH);
     int64_t ready = 0;
     int failed = !jobs || !scratch;
     for (int64_t i = 0; i < count && !failed; i++) {
+        const ad_node *top = rows[i].column->nodes;
         job *j = jobs + ready;
-        *j = (job){columns + i, NULL, NULL, 0, 0};
-        if (columns[i].nodes->length == 0) continue;
-        if (is_plain(columns + i)) {
-            j->data = columns[i].nodes->values;
-            j->size = columns[i].nodes->length * columns[i].nodes->width;
+        *j = (job){rows + i, results + i, NULL, NULL, 0, 0};
+        results[i].null_count = 0;
+        if (top->length == 0) continue;
+        if (is_plain(rows + i)) {
+            j->data = top->values;
+            j->size = top->length * top->width;
             j->left = (double)j->size;
         } else {
-            j->encoder = ad_encoder_new(columns + i, lanes, count);
-            j->left = ad_estimate(columns + i) + 1;
+            j->encoder = ad_encoder_new(rows + i, generation, count);
+            j->left = ad_estimate(rows + i) + 1;
             failed = !j->encoder;
         }
         ready++;
@@ -309,7 +233,7 @@ int ad_sha3_update(ad_column *columns, int64_t count, int lanes)
     if (failed)
         for (int64_t i = 0; i < ready; i++) ad_encoder_free(jobs[i].encoder);
     else
-        run(jobs, ready, lanes, scratch);
+        run(jobs, ready, generation, scratch);
     free(scratch);
     free(jobs);
     return failed ? -1 : 0;

@@ -39,24 +39,7 @@
 #define PRAGMA_(text) _Pragma(#text)
 #define COMPILE_FOR_AVX2 COMPILE_FOR_("avx2,bmi,bmi2")
 #define COMPILE_FOR_AVX512 COMPILE_FOR_("avx512f,avx512vl,avx512bw,avx512dq,avx512vbmi2,bmi,bmi2,popcnt")
-
-static inline int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-
-static inline int has_avx512(void)
-{
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
-           && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-}
-
-static inline int can_compress_bytes(void)
-{
-    return has_avx512() && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("popcnt");
-}
 #else
 #define HAVE_X86 0
-static inline int can_compress_bytes(void) { return 0; }
 #endif
 #endif

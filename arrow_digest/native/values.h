@@ -181,7 +181,7 @@ static inline uint8_t *put_nullable(const uint8_t *values, int width, uint64_t v
     int rows = 64 / width;
     uint64_t whole = ((uint64_t)1 << width) - 1;
     uint64_t firsts = ~(uint64_t)0 / whole; /* the first byte of each value */
-    for (; n > 0; n -= rows, values += 64, out += 0) {
+    for (; n > 0; n -= rows, values += 64) {
         uint64_t present = n < rows ? ((uint64_t)1 << n * width) - 1 : ~(uint64_t)0;
         uint64_t filled = _pdep_u64(valid, firsts) * whole & present, kept = (filled | firsts) & present;
         _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, _mm512_maskz_loadu_epi8(filled, values)));
@@ -251,8 +251,8 @@ static uint8_t *put_word(const ad_encoder *e, level *lv, int64_t from, int n, ui
     const ad_node *node = lv->base;
     uint64_t valid = valid_bits(lv, from, n);
     lv->nulls += n - count_bits(valid);
-    if (e->rows_only || lv->what == WORDS_OF_BITS) {
-        put_bits(valid, e->rows_only ? 0 : bits_at(node->values, node->origin, from, n, node->length), out);
+    if (e->validity_only || lv->what == WORDS_OF_BITS) {
+        put_bits(valid, e->validity_only ? 0 : bits_at(node->values, node->origin, from, n, node->length), out);
         return out + n;
     }
     const uint8_t *values = node->values + from * node->width;

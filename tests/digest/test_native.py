@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,8 @@ from hypothesis import strategies as st
 import arrow_digest as ad
 from arrow_digest.arrays.describe import describe
 from arrow_digest.arrays.describe import views as views_module
-from arrow_digest.arrays.nodes import Bitmap
+from arrow_digest.arrays.nodes import Bitmap, Kind
+from arrow_digest.native import choice
 from arrow_digest.rules.arrow0 import portable
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
 from arrow_digest.rules.chosen import chosen_rule
@@ -107,6 +110,25 @@ def test_a_copy_goes_its_own_way_and_a_digest_ends_nothing(parts):
         digest.update(part)
         expected.update(part)
         assert digest.digest() == expected.digest() != copy.digest()
+
+
+# --- The border -------------------------------------------------------------------------------------------------------
+
+
+def test_layouts_have_the_same_numbers_on_both_sides_of_the_border():
+    names = {kind: {"NULL": "NULLS_ONLY"}.get(kind.name, kind.name) for kind in Kind if kind <= Kind.RUN_END}
+    assert {kind: getattr(native._lib, name) for kind, name in names.items()} == {kind: kind.value for kind in names}
+
+
+def test_the_stub_of_the_border_names_what_the_library_has():
+    tree = ast.parse(Path(choice.__file__).with_name("_kernels.pyi").read_text("utf-8"))
+    (library,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Library")
+    functions = {node.name for node in library.body if isinstance(node, ast.FunctionDef)}
+    assert functions == {name for name in dir(native._lib) if name.startswith("ad_")}
+
+
+def test_every_number_of_lanes_has_a_generation_of_instructions_that_advances_as_many():
+    assert [native._lib.ad_lanes(native._lib.ad_generation(lanes)) for lanes in LANES] == LANES
 
 
 # --- Encoders ---------------------------------------------------------------------------------------------------------
@@ -349,7 +371,7 @@ def test_both_kernels_find_the_same_views_outside(sizes, monkeypatch):
     ends = [0, 1, 12, 13, 20, 21, 40, 41, 2**31 - 1, -1, -(2**31)]
     views = np.array([(a, 7, b, c) for a in ends for b in (0, 1, 2, 3, 2**31 - 1, -1) for c in ends], "<i4")
     limits = np.array([*sizes, 0], np.int64)
-    monkeypatch.setattr(views_module, "library", None)
+    monkeypatch.setattr(views_module, "native", lambda: None)
     expected = views_module.wrong_views(views, sizes)
     assert expected.any()
     assert not expected.all()

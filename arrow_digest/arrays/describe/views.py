@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from arrow_digest.native.choice import kernels, library
+from arrow_digest.native.choice import native
 
 __all__ = ["wrong_views"]
 
@@ -22,9 +22,10 @@ def wrong_views(views: npt.NDArray[np.int32], buffer_sizes: list[int]) -> npt.ND
     array([False,  True])
     """
     sizes = np.array([*buffer_sizes, 0], np.int64)  # the last is of no buffer
-    if library is not None and kernels().name == "native":
-        within = library.ffi.from_buffer("uint8_t[]", views), len(views), library.ffi.from_buffer("int64_t[]", sizes)
-        if library.lib.ad_views_inside(*within, len(buffer_sizes)):
+    library = native()
+    if library is not None:
+        addresses = library.ffi.from_buffer("uint8_t[]", views), library.ffi.from_buffer("int64_t[]", sizes)
+        if library.lib.ad_views_inside(addresses[0], len(views), addresses[1], len(buffer_sizes)):
             return None
     wrong = [_wrong(views[start : start + _BLOCK], sizes) for start in range(0, len(views), _BLOCK)]
     return np.concatenate(wrong) if any(map(np.count_nonzero, wrong)) else None

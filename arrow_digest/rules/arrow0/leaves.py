@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from arrow_digest.arrays.nodes import Node
 from arrow_digest.arrays.schema import nullability
 from arrow_digest.functions import DigestFunction, Hasher
-from arrow_digest.native.choice import kernels
-from arrow_digest.rules.arrow0.encode import encode, native, row_validity
+from arrow_digest.native.choice import native
 from arrow_digest.rules.arrow0.leaf_columns import Column, leaf_column
+from arrow_digest.rules.arrow0.portable import encode, row_validity
 from arrow_digest.rules.arrow0.types import logical_type
 from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan
 from arrow_digest.workers import Pool, even_shares
@@ -40,7 +41,7 @@ class LeafDigest:
         values: The hasher that is fed type and values.
         validity: The hasher that is fed one byte a row, or None.
         in_lanes: Whether they are hashers that advance in SIMD lanes.
-        byte_count: How many bytes it was fed by the native encoder, where it is not in lanes; a hint.
+        byte_count: How many bytes it was fed, where it is not in lanes; pieces are cut by it.
         null_count: Number of null rows so far; nulls of structs above the leaf count.
     """
 
@@ -61,9 +62,20 @@ class LeafDigest:
         self.byte_count = len(encoded_type)
         self.null_count = 0
 
-    def update(self, column: Column) -> None:
-        """Feed the rows of a checked column."""
-        update_each([self], [column], Pool(1))
+    def feed(self, parts: Iterable[npt.NDArray[np.uint8]]) -> None:
+        """Feed encoded values, each part before the next is made."""
+        for part in parts:
+            self.values.update(part)
+            self.byte_count += len(part)
+
+    def feed_validity(self, parts: Iterable[npt.NDArray[np.uint8]]) -> None:
+        """Feed one byte a row to the digest of the row validity."""
+        for part in parts:
+            self.validity.update(part)
+
+    def count_nulls(self, count: int) -> None:
+        """Count null rows of what was fed."""
+        self.null_count += count
 
     def digest(self) -> bytes:
         """Return the digest of type and values."""
@@ -87,12 +99,13 @@ class LeafDigest:
 
 def _lane_hasher(function: DigestFunction, *, alone: bool) -> Callable[[], Hasher] | None:
     """Return what starts a hasher that advances in a SIMD lane, or None where another is faster."""
-    active = kernels()
+    library = native()
     # One lane without the instructions that came with AVX2 is slower than OpenSSL.
-    if native is None or active.name != "native" or function.name != "sha3-256" or (alone and active.lanes < 4):
+    if library is None or function.name != "sha3-256" or (alone and library.lanes < 4):
         return None
-    hasher: Callable[[], Hasher] = native.Sha3
-    return hasher
+    from arrow_digest.rules.arrow0.native import Sha3
+
+    return Sha3
 
 
 class Arrow0Leaves:
@@ -152,39 +165,51 @@ class Arrow0Leaves:
 def update_each(digests: Sequence[LeafDigest], columns: Sequence[Column], pool: Pool) -> None:
     """Feed every digest its column. All are done on return, also when one of them raises."""
     if digests:
-        feed, shares = (_native if kernels().name == "native" else _portable)(digests, columns, pool.threads)
-        pool.share(feed, shares)
+        rows = (_PortableRows if native() is None else _NativeRows)(digests, columns)
+        pool.share(rows.feed, rows.shares(pool.threads))
 
 
-# What one thread does with its share: the indices of some columns.
-_Feed = Callable[[Sequence[int]], None]
-_Shares = Sequence[Sequence[int]]
+class _PortableRows:
+    """The same rows of some columns, on their way to their digests through NumPy."""
 
+    def __init__(self, digests: Sequence[LeafDigest], columns: Sequence[Column]) -> None:
+        self._digests = digests
+        self._columns = columns
 
-def _portable(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: int) -> tuple[_Feed, _Shares]:
-    def feed(share: Sequence[int]) -> None:
+    def feed(self, share: Sequence[int]) -> None:
+        """Feed some of the digests, by number."""
         for index in share:
-            digest, column = digests[index], columns[index]
-            for part in encode(column):
-                digest.values.update(part)
+            digest, column = self._digests[index], self._columns[index]
+            digest.feed(encode(column))
             valid = row_validity(column)
             if valid is not None:
-                digest.null_count += len(valid) - int(np.count_nonzero(valid))
+                digest.count_nulls(len(valid) - int(np.count_nonzero(valid)))
             if digest.validity is not None:
                 rows = np.ones(column.node.length, np.bool_) if valid is None else valid
-                digest.validity.update(rows.view(np.uint8))
+                digest.feed_validity([rows.view(np.uint8)])
 
-    everything = range(len(digests))
-    if threads == 1 or columns[0].node.length < _PARALLEL_ROWS:
-        return feed, [everything]
-    return feed, [[index] for index in everything]
+    def shares(self, threads: int) -> Sequence[Sequence[int]]:
+        """Return what each thread feeds."""
+        everything = range(len(self._digests))
+        if threads == 1 or self._columns[0].node.length < _PARALLEL_ROWS:
+            return [everything]
+        return [[index] for index in everything]
 
 
-def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: int) -> tuple[_Feed, _Shares]:
-    assert native is not None
-    rows = native.Rows(columns, kernels().lanes)
+class _NativeRows:
+    """The same rows of some columns, on their way to their digests through the C library."""
 
-    def feed(share: Sequence[int]) -> None:
+    def __init__(self, digests: Sequence[LeafDigest], columns: Sequence[Column]) -> None:
+        from arrow_digest.rules.arrow0.native import Rows
+
+        library = native()
+        assert library is not None
+        self._digests = digests
+        self._rows = Rows(columns, library.lanes)
+
+    def feed(self, share: Sequence[int]) -> None:
+        """Feed some of the digests, by number: several side by side where they advance in lanes."""
+        digests, rows = self._digests, self._rows
         in_lanes = [index for index in share if digests[index].in_lanes]
         rows.feed([digests[index].values for index in in_lanes], in_lanes)
         checked = [index for index in in_lanes if digests[index].validity is not None]
@@ -193,19 +218,18 @@ def _native(digests: Sequence[LeafDigest], columns: Sequence[Column], threads: i
         for index in share:
             digest = digests[index]
             if not digest.in_lanes:
-                for part in rows.encode(index, before=digest.byte_count):
-                    digest.values.update(part)
-                    digest.byte_count += len(part)
+                digest.feed(rows.encode(index, before=digest.byte_count))
                 if digest.validity is not None:
-                    for part in rows.encode(index, validity=True):
-                        digest.validity.update(part)
-            digest.null_count += rows.null_count(index)
+                    digest.feed_validity(rows.encode(index, validity=True))
+            digest.count_nulls(rows.null_count(index))
 
-    everything = range(len(digests))
-    if threads == 1 or len(digests) == 1:
-        return feed, [everything]
-    sizes = [rows.size(index) for index in everything]
-    if sum(sizes) < _PARALLEL_BYTES:
-        return feed, [everything]
-    together = _COLUMNS_PER_THREAD if all(digest.in_lanes for digest in digests) else 1
-    return feed, even_shares(sizes, min(threads, -(-len(sizes) // together)))
+    def shares(self, threads: int) -> Sequence[Sequence[int]]:
+        """Return what each thread feeds."""
+        everything = range(len(self._digests))
+        if threads == 1 or len(everything) == 1:
+            return [everything]
+        sizes = [self._rows.size(index) for index in everything]
+        if sum(sizes) < _PARALLEL_BYTES:
+            return [everything]
+        together = _COLUMNS_PER_THREAD if all(digest.in_lanes for digest in self._digests) else 1
+        return even_shares(sizes, min(threads, -(-len(sizes) // together)))

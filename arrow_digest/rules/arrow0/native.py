@@ -1,6 +1,6 @@
 """arrow0's byte stream, and SHA3-256 over it, through the C library.
 
-Implements "Value encoding" of the arrow0 specification, as `encode.portable` does, byte for byte alike. Every call
+Implements "Value encoding" of the arrow0 specification, as `portable` does, byte for byte alike. Every call
 into the library drops the GIL.
 """
 
@@ -72,20 +72,22 @@ class Rows:
 
     def __init__(self, columns: Sequence[Column], lanes: int) -> None:
         self._columns = columns
-        self._lanes = lanes
+        self._generation = _lib.ad_generation(lanes)
         self._alive: list[Any] = []
         self._described = _ffi.new("ad_column[]", len(columns))
-        for target, column in zip(self._described, columns, strict=True):
-            self._describe(target, column)
+        self._rows = _ffi.new("ad_rows[]", len(columns))
+        self._results = _ffi.new("ad_result[]", len(columns))
+        for index, column in enumerate(columns):
+            self._describe(self._described[index], column)
+            self._rows[index].column = self._described + index
 
     def size(self, index: int) -> float:
         """Return about how many bytes a column encodes to."""
-        size: float = _lib.ad_estimate(self._described + index)
-        return size
+        return _lib.ad_estimate(self._rows + index)
 
     def null_count(self, index: int) -> int:
         """Return how many rows of a column are null, once `feed` or `encode` went through all of them."""
-        count: int = self._described[index].null_count
+        count: int = self._results[index].null_count
         return count
 
     def feed(self, digests: Sequence[Sha3], indices: Sequence[int], *, validity: bool = False) -> None:
@@ -96,14 +98,14 @@ class Rows:
             indices: Which columns.
             validity: True to feed one byte a row, 1 for a value and 0 for a null, instead of the values.
         """
-        jobs = _ffi.new("ad_column[]", len(indices))
-        for position, (digest, index) in enumerate(zip(digests, indices, strict=True)):
-            jobs[position] = self._described[index]
-            jobs[position].digest, jobs[position].rows_only = digest.state, validity
-        if _lib.ad_sha3_update(jobs, len(indices), self._lanes):
+        rows = _ffi.new("ad_rows[]", len(indices))
+        for target, digest, index in zip(rows, digests, indices, strict=True):
+            target.column, target.digest, target.validity_only = self._rows[index].column, digest.state, validity
+        results = _ffi.new("ad_result[]", len(indices))
+        if _lib.ad_sha3_update(rows, results, len(indices), self._generation):
             raise MemoryError
         for position, index in enumerate(indices):
-            self._described[index].null_count = jobs[position].null_count
+            self._results[index] = results[position]
 
     def encode(
         self, index: int, *, validity: bool = False, before: int = 0, piece: int = _PIECE
@@ -120,9 +122,9 @@ class Rows:
         if not validity and node.kind is Kind.FIXED and node.validity is None and not self._columns[index].parents:
             yield node.values.reshape(-1).view(np.uint8)
             return
-        job = _ffi.new("ad_column *", self._described[index])
-        job.rows_only = validity
-        encoder = _ffi.gc(_lib.ad_encoder_new(job, self._lanes, 1), _lib.ad_encoder_free)
+        rows = _ffi.new("ad_rows *", self._rows[index])
+        rows.validity_only = validity
+        encoder = _ffi.gc(_lib.ad_encoder_new(rows, self._generation, 1), _lib.ad_encoder_free)
         if encoder == _ffi.NULL:
             raise MemoryError
         memory = np.empty(piece + _MARGIN, np.uint8)
@@ -138,7 +140,7 @@ class Rows:
                 wanted = piece
         if held:
             yield memory[:held]
-        self._described[index].null_count = _lib.ad_encoder_nulls(encoder)
+        self._results[index].null_count = _lib.ad_encoder_nulls(encoder)
 
     def _describe(self, target: Any, column: Column) -> None:
         chain = [column.node]

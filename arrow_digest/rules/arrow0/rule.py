@@ -21,9 +21,9 @@ from arrow_digest.codes import NAMES
 from arrow_digest.errors import UnsupportedTypeError
 from arrow_digest.functions import DigestFunction
 from arrow_digest.rules.arrow0 import ambiguity
-from arrow_digest.rules.arrow0.encode import encode
 from arrow_digest.rules.arrow0.leaf_columns import leaf_column
 from arrow_digest.rules.arrow0.leaves import Arrow0Leaves
+from arrow_digest.rules.arrow0.portable import encode
 from arrow_digest.rules.arrow0.types import RULE_SET, encode_type, is_flat, logical_type
 from arrow_digest.rules.rule import ColumnDigest, Leaf, Plan, PlannedField
 from arrow_digest.workers import Pool
