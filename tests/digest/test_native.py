@@ -323,7 +323,7 @@ def test_nothing_is_written_past_the_end_of_a_piece(lanes, piece):
     canary = b"\xa5" * 4096
     for array in large_arrays():
         described = native.Rows([Column(describe(array))], lanes)
-        encoder = native._lib.ad_encoder_new(described._described, lanes, 1)
+        encoder = native._lib.ad_encoder_new(described._rows, described._generation, 1)
         memory = bytearray(piece + len(canary))
         memory[piece:] = canary
         address = native._ffi.from_buffer("uint8_t[]", memory)
@@ -343,7 +343,7 @@ def test_a_list_of_more_short_items_than_have_room_on_the_stack_is_encoded(count
 
 def test_a_piece_of_too_little_memory_is_refused():
     described = native.Rows([as_column(b"abc")], 1)
-    encoder = native._lib.ad_encoder_new(described._described, 1, 1)
+    encoder = native._lib.ad_encoder_new(described._rows, described._generation, 1)
     assert native._lib.ad_encode(encoder, native._ffi.new("uint8_t[255]"), 255) == -1
     native._lib.ad_encoder_free(encoder)
 

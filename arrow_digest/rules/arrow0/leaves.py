@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -97,15 +99,22 @@ class LeafDigest:
         return other
 
 
+@cache
+def _binding() -> ModuleType:
+    """Return what binds the C library, which is imported only where it is used."""
+    from arrow_digest.rules.arrow0 import native as binding
+
+    return binding
+
+
 def _lane_hasher(function: DigestFunction, *, alone: bool) -> Callable[[], Hasher] | None:
     """Return what starts a hasher that advances in a SIMD lane, or None where another is faster."""
     library = native()
     # One lane without the instructions that came with AVX2 is slower than OpenSSL.
     if library is None or function.name != "sha3-256" or (alone and library.lanes < 4):
         return None
-    from arrow_digest.rules.arrow0.native import Sha3
-
-    return Sha3
+    hasher: Callable[[], Hasher] = _binding().Sha3
+    return hasher
 
 
 class Arrow0Leaves:
@@ -200,12 +209,10 @@ class _NativeRows:
     """The same rows of some columns, on their way to their digests through the C library."""
 
     def __init__(self, digests: Sequence[LeafDigest], columns: Sequence[Column]) -> None:
-        from arrow_digest.rules.arrow0.native import Rows
-
         library = native()
         assert library is not None
         self._digests = digests
-        self._rows = Rows(columns, library.lanes)
+        self._rows = _binding().Rows(columns, library.lanes)
 
     def feed(self, share: Sequence[int]) -> None:
         """Feed some of the digests, by number: several side by side where they advance in lanes."""
