@@ -61,6 +61,8 @@ class Chunk(NamedTuple):
         uncompressed_size: Bytes of its pages once they are no longer compressed.
         has_dictionary: True if it begins with a dictionary page.
         has_data: True if it is said where its first data page is; a chunk of no values need not have one.
+        start: Where its first page is.
+        compressed_size: Bytes of its pages as they lie there.
     """
 
     is_elsewhere: bool
@@ -72,6 +74,8 @@ class Chunk(NamedTuple):
     uncompressed_size: int
     has_dictionary: bool
     has_data: bool
+    start: int
+    compressed_size: int
 
 
 class RowGroup(NamedTuple):
@@ -204,7 +208,7 @@ def _fields(reader: CompactReader) -> dict[int, Any]:
         4: text,
         10: (STRUCT, lambda: reader.struct(of_logical)),
     }
-    of_metadata = {1: integer, 5: placed, 6: long, 9: long, 11: long}
+    of_metadata = {1: integer, 5: placed, 6: long, 7: long, 9: long, 11: long}
     of_chunk = {1: text, 3: (STRUCT, lambda: reader.struct(of_metadata)), 8: presence}
     of_group = {1: (LIST, lambda: reader.list_of(STRUCT, lambda: _chunk(reader.struct(of_chunk)))), 3: placed}
 
@@ -284,4 +288,6 @@ def _chunk(fields: dict[int, Any]) -> Chunk:
         uncompressed_size=described.get(6, 0),
         has_dictionary=11 in described,
         has_data=described.get(9, 0) > 0,
+        start=min((described[number] for number in (9, 11) if described.get(number, 0) > 0), default=0),
+        compressed_size=described.get(7, 0),
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
+from _arrow_io.batch_rows import BatchRows
 from _arrow_io.errors import UnreadableError, format_path
 from _arrow_io.faults import first_line, reading
-from _arrow_io.footer import BYTE_ARRAY, Footer, Leaf, RowGroup, parse_footer, require_consistent, rewritten
+from _arrow_io.footer import BYTE_ARRAY, Footer, RowGroup, parse_footer, require_consistent, rewritten
 from _arrow_io.levels import value_counts
 from _arrow_io.opening import InputFile, arrow_file
 from _arrow_io.source import Source
@@ -23,19 +24,6 @@ __all__ = ["leaf_sizes", "read_footer", "read_parquet"]
 
 _MARK = b"PAR1"
 
-# Parquet is decoded in batches of about this many bytes, and of no more than so many rows; of fewer rows where values
-# may be far larger decoded than they are in the file.
-_BATCH_BYTES = 16 << 20
-_BATCH_ROWS = 1 << 18
-_BATCH_ROWS_OF_ANY_SIZE = 1 << 14
-# What values take is known only once some are decoded. The first batch has this many rows, and fewer where so many of
-# the largest value that a chunk may hold would be too much; then batches grow by this factor.
-_FIRST_ROWS = 64
-_MOST_FIRST_BYTES = 64 << 20
-_GROWTH = 16
-# What a value of a physical type takes once it is decoded; text, where it is read as indices; decimals, however stored.
-_DECODED_BYTES = (1, 4, 8, 12, 4, 8, 4)
-_DECIMAL_BYTES = 16
 # With threads, so many are decoded while one is used: decoding and hashing each leave cores idle at their ends.
 _BATCHES_AHEAD = 2
 # A column chunk with a dictionary that takes less per value holds indices all through.
@@ -62,14 +50,16 @@ def read_parquet(file: InputFile, threads: int, leaves: Sequence[int] | None) ->
         if raw:
             described = _open(file, handle, footer, footer.data, as_indices)
             schema = _schema(described, leaves)
-    reader = _Reader(file.name, parquet, footer, leaves, threads, _BatchRows(footer, chosen, frozenset(as_indices)))
-    batches = reader.batches()
+    batch_rows = BatchRows(file, parquet.metadata, footer, chosen, frozenset(as_indices))
+    is_ahead = threads > 1 and footer.row_count > batch_rows.most
+    reader = _Reader(file.name, parquet, footer, leaves, threads, batch_rows)
+    batches = reader.batches(_BATCHES_AHEAD if is_ahead else 0)
     if raw:
         batches = _annotated(batches, schema, file.name)
-    if threads > 1 and footer.row_count > reader.batch_rows.most:
+    if is_ahead:
         batches = read_ahead(batches, _BATCHES_AHEAD)
         file.stop_reading.append(batches.close)
-    return Source(file.name, schema, batches, footer.variants)
+    return Source(file.name, schema, (batch for batch in batches if batch is not None), footer.variants)
 
 
 def read_footer(file: InputFile) -> Footer:
@@ -146,6 +136,9 @@ def _require_readable(footer: Footer, chosen: Sequence[int], name: str) -> None:
 def _annotated(batches: Iterator[Any], schema: Any, name: str) -> Iterator[Any]:
     row = 0
     for batch in batches:
+        if batch is None:
+            yield None
+            continue
         yield as_annotated(batch, schema, name, row)
         row += batch.num_rows
 
@@ -168,58 +161,6 @@ def _dictionary_columns(footer: Footer) -> list[int]:
     return numbers
 
 
-class _BatchRows:
-    """How many rows are decoded at once, so that they take about `_BATCH_BYTES`.
-
-    Attributes:
-        now: How many in the next batch.
-        most: The most there will be.
-    """
-
-    def __init__(self, footer: Footer, chosen: Sequence[int], as_indices: frozenset[int]) -> None:
-        leaves = [footer.leaves[number] for number in chosen]
-        unknown = [n for n in chosen if n not in as_indices and _may_be_of_any_size(footer.leaves[n])]
-        width = sum(_decoded_bytes(leaf) for leaf in leaves)
-        self._is_known = not unknown
-        self.most = max(
-            min(_BATCH_BYTES // max(width, 1), _BATCH_ROWS if self._is_known else _BATCH_ROWS_OF_ANY_SIZE), 1
-        )
-        self.now = self.most
-        if unknown:
-            largest = max(
-                (sum(group.chunks[n].uncompressed_size for n in unknown) for group in footer.row_groups), default=0
-            )
-            self.now = max(min(self.most, _FIRST_ROWS, _MOST_FIRST_BYTES // max(largest, 1)), 1)
-
-    def learn(self, batch: Any) -> None:
-        """Take into account what a batch took."""
-        if not self._is_known:
-            fitting = _BATCH_BYTES * batch.num_rows // max(sum(map(_decoded_size, batch.columns)), 1)
-            self.now = max(min(fitting, batch.num_rows * _GROWTH, self.most), 1)
-
-    def shrink(self) -> None:
-        """Decode fewer rows from here on."""
-        self.most = self.now = max(self.now // _GROWTH, 1)
-
-
-def _may_be_of_any_size(leaf: Leaf) -> bool:
-    return leaf.is_repeated or leaf.physical_type == BYTE_ARRAY
-
-
-def _decoded_bytes(leaf: Leaf) -> int:
-    """Return what one value of a Parquet column takes once it is decoded, of text and binary an index alone."""
-    if leaf.is_decimal:
-        return max(leaf.length, _DECIMAL_BYTES)
-    return _DECODED_BYTES[leaf.physical_type] if leaf.physical_type < len(_DECODED_BYTES) else max(leaf.length, 1)
-
-
-def _decoded_size(array: Any) -> int:
-    """Return what an array takes, without dictionaries: those are as large for fewer rows."""
-    if pt.is_dictionary(array.type):
-        return int(array.indices.get_total_buffer_size())
-    return int(array.get_total_buffer_size())  # pyarrow 22 knows no `nbytes` of views
-
-
 class _Reader:
     """Reads the row groups of a file in order, in batches of rows.
 
@@ -235,7 +176,7 @@ class _Reader:
         footer: Footer,
         leaves: Sequence[int] | None,
         threads: int,
-        batch_rows: _BatchRows,
+        batch_rows: BatchRows,
     ) -> None:
         self.batch_rows = batch_rows
         self._name = name
@@ -246,19 +187,24 @@ class _Reader:
         chosen = range(len(footer.leaves)) if leaves is None else leaves
         self._repeated = [(place, n) for place, n in enumerate(chosen) if footer.leaves[n].is_repeated]
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self, pauses: int) -> Iterator[Any]:
+        """Yield all batches, and None so many times before one of a single row, because a row may take a lot of memory.
+
+        Whoever reads ahead by as many items then holds no more than one such batch beside the one that is decoded.
+        """
         require_consistent(self._footer, self._name)
         if not self._footer.leaves:
             return
         for number, group in enumerate(self._footer.row_groups):
-            yield from self._group(number, group)
+            yield from self._group(number, group, pauses)
 
-    def _group(self, number: int, group: RowGroup) -> Iterator[Any]:
+    def _group(self, number: int, group: RowGroup, pauses: int) -> Iterator[Any]:
         done = 0
+        self.batch_rows.enter(number)
         while True:
             try:
-                for batch in self._from_row(number, group, done):
-                    done += batch.num_rows
+                for batch in self._from_row(number, group, done, pauses):
+                    done += 0 if batch is None else batch.num_rows
                     yield batch
             except _TooLargeError as error:  # noqa: PERF203 -- it is raised for very large cells alone
                 if self.batch_rows.now == 1:
@@ -267,7 +213,7 @@ class _Reader:
             else:
                 return
 
-    def _from_row(self, number: int, group: RowGroup, start: int) -> Iterator[Any]:
+    def _from_row(self, number: int, group: RowGroup, start: int, pauses: int) -> Iterator[Any]:
         done = 0
         counts: list[int] = []
         with self._blaming(number):
@@ -276,7 +222,12 @@ class _Reader:
             )
         while True:
             left = group.row_count - done
-            wanted = min(self.batch_rows.now, start - done) if done < start else self.batch_rows.now
+            before = {leaf: counts[place] for place, leaf in self._repeated} if counts else {}
+            wanted = self.batch_rows.fitting(done, left, before)
+            if done < start:
+                wanted = min(wanted, start - done)
+            if wanted == 1 < left:
+                yield from repeat(None, pauses)
             self._reader.set_batch_size(wanted + 1 if wanted == left else wanted)
             with self._blaming(number):
                 batch = next(batches, None)

@@ -111,6 +111,46 @@ def test_cells_of_any_size_are_read_a_row_at_a_time(shape, tmp_path):
     assert peak < 1024 * MIB
 
 
+@pytest.mark.parametrize("use_dictionary", [False, True])
+@pytest.mark.parametrize("shape", ["flat", "lists"])
+def test_large_cells_behind_many_small_ones_are_read_a_row_at_a_time(shape, use_dictionary, tmp_path):
+    """In one row group: what came before tells nothing of them."""
+    small = [LARGE_CELLS[shape](pa.array([b"x"], pa.large_binary()))] * 20_000
+    large = [LARGE_CELLS[shape](pa.array([bytes(CELL)], pa.large_binary()))] * 8
+    path = tmp_path / "behind.parquet"
+    table = pa.table({"c": pa.chunked_array([pa.concat_arrays(small), *large])})
+    pq.write_table(table, path, compression="zstd", use_dictionary=use_dictionary)
+    assert pq.read_metadata(path).num_row_groups == 1
+    result, peak = measured(path)
+    assert result.startswith("f92")
+    assert peak < 1024 * MIB
+
+
+def test_a_large_value_that_a_dictionary_names_often_is_not_held_as_often(tmp_path):
+    indices = pa.array([0] * 20_000 + [1] * 200, pa.int32())
+    values = pa.DictionaryArray.from_arrays(indices, pa.array([b"s", bytes(10 * MIB)], pa.large_binary()))
+    path = tmp_path / "often.parquet"
+    pq.write_table(pa.table({"c": values}), path, compression="zstd", store_schema=False)
+    result, peak = measured(path)
+    assert result.startswith("f92")
+    assert peak < LIMIT
+
+
+def test_values_that_begin_alike_are_not_taken_for_as_short_as_they_are_stored(tmp_path):
+    values = pa.array([b"p" * (4 * MIB) + bytes([n]) for n in range(200)])
+    path = tmp_path / "alike.parquet"
+    pq.write_table(
+        pa.table({"c": pa.concat_arrays([pa.array([b"x"] * 20_000), values])}),
+        path,
+        compression="zstd",
+        use_dictionary=False,
+        column_encoding="DELTA_BYTE_ARRAY",
+    )
+    result, peak = measured(path)
+    assert result.startswith("f92")
+    assert peak < 1024 * MIB
+
+
 def test_batches_of_a_stream_are_held_one_at_a_time(tmp_path):
     batch = pa.record_batch({"s": binary(4096, 1000)})
     peaks = []
