@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from importlib.metadata import version as version_of
 from typing import Any
 
-from docutils.nodes import Element, TextElement
-from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
+from sphinx.pycode import ModuleAnalyzer
 
 import arrow_digest
 import kiln_arrow
@@ -52,22 +51,29 @@ napoleon_use_rtype = False
 nitpick_ignore_regex = [(r"py:.*", r"(?!(arrow_digest|kiln_arrow)\b).*")]
 
 PACKAGES = (arrow_digest, kiln_arrow)
-#: Where objects are documented, by where they are defined.
-PUBLIC = {
-    f"{getattr(package, name).__module__}.{getattr(package, name).__qualname__}": f"{package.__name__}.{name}"
-    for package in PACKAGES
-    for name in package.__all__
-    if hasattr(getattr(package, name), "__qualname__")
-}
 
 
-def public_reference(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: TextElement) -> Element | None:
-    """Lead a reference to the module that defines an object to where the object is documented."""
-    target = PUBLIC.get(node.get("reftarget", ""))
-    if target is None or node.get("refdomain") != "py":
-        return None
-    domain = env.domains["py"]
-    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
+def read_defining_modules() -> None:
+    """Have Sphinx read what is written of a public class in the module that defines it.
+
+    Public names say that they are in their package. Sphinx takes the order of members, and the docstrings behind
+    constants, from the source of the module that a class says it is in.
+    """
+    for package in PACKAGES:
+        whole = ModuleAnalyzer.for_module(package.__name__)
+        whole.analyze()
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name.endswith("._kernels"):  # the C library
+                continue
+            part = ModuleAnalyzer.for_module(module.name)
+            part.analyze()
+            start = len(whole.tagorder)
+            for name, number in part.tagorder.items():
+                if name.partition(".")[0] in package.__all__:
+                    whole.tagorder[name] = start + number
+            for (owner, name), lines in part.attr_docs.items():
+                if owner.partition(".")[0] in package.__all__:
+                    whole.attr_docs[owner, name] = lines
 
 
 def link_names(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -86,6 +92,6 @@ def link_names(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the two."""
-    app.connect("missing-reference", public_reference)
+    """Read the sources, and connect what changes docstrings."""
+    read_defining_modules()
     app.connect("autodoc-process-docstring", link_names, priority=400)

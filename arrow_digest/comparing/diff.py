@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import pyarrow as pa
@@ -20,8 +20,8 @@ from arrow_digest.errors import format_path, naming
 from arrow_digest.public import public
 from arrow_digest.reading.sources import open_source
 from arrow_digest.rules.chosen import chosen_rule
-from arrow_digest.rules.records import RecordDigest, digest_source
-from arrow_digest.rules.rule import ColumnDigest, Rule
+from arrow_digest.rules.records import digest_source
+from arrow_digest.rules.rule import ColumnDigest, Plan, Rule
 from arrow_digest.typing import RecordSource
 from arrow_digest.workers import thread_count
 
@@ -177,6 +177,20 @@ def diff(
 _Key = tuple[tuple[str, ...], int]
 
 
+class _Hashed(NamedTuple):
+    """What is known of a side once it was hashed.
+
+    Attributes:
+        columns: Its leaf columns.
+        row_count: Number of rows.
+        plan: How its schema is hashed, with the structs that have no digest.
+    """
+
+    columns: tuple[ColumnDigest, ...]
+    row_count: int
+    plan: Plan
+
+
 class _Diff:
     """Two sides, each hashed, and what is to be looked at again."""
 
@@ -184,9 +198,9 @@ class _Diff:
         self._sides = sides
         self._rule = chosen_rule()
         self._is_used_up = any(_is_used_up(side.source) for side in sides)
-        self._digests = [_digest(side, self._rule) for side in sides]
-        self._before, self._after = (keyed(digest.columns()) for digest in self._digests)
-        self._row_counts = self._digests[0].row_count, self._digests[1].row_count
+        self._hashed = [_hashed(side, self._rule) for side in sides]
+        self._before, self._after = (keyed(side.columns) for side in self._hashed)
+        self._row_counts = self._hashed[0].row_count, self._hashed[1].row_count
 
     def result(self) -> Difference:
         """Return how the sides differ."""
@@ -207,7 +221,7 @@ class _Diff:
             for number, cell in sorted(found.items())
             if paths[number]
         ]
-        empty = [_childless(digest) for digest in self._digests]
+        empty = [side.plan.childless for side in self._hashed]
         gone, new = {old for old, _ in renamed}, {new for _, new in renamed}
         return Difference(
             a=_name(self._sides[0].source),
@@ -264,7 +278,7 @@ class _Diff:
 
     def _structs(self) -> list[tuple[tuple[str, ...], StructPair]]:
         """Return the structs that both sides have and that may be null where nothing inside them shows it."""
-        first, second = (keyed(digest.structs()) for digest in self._digests)
+        first, second = (keyed(side.plan.structs) for side in self._hashed)
         others = {self._before[key][0]: self._after[key][0] for key in self._before if key in self._after}
         pairs = []
         for key, (_, struct) in first.items():
@@ -299,13 +313,14 @@ def _difference(path: tuple[str, ...], cell: Cell | None, *, is_told: bool) -> C
     return ColumnDifference(path, cell.row, cell.a, cell.b, cell.place, *cell.texts, *cell.natives)
 
 
-def _digest(side: ComparedSource, rule: Rule) -> RecordDigest:
+def _hashed(side: ComparedSource, rule: Rule) -> _Hashed:
     with (
         naming(side.name),
         open_source(side.source, threads=side.threads, int96_unit=side.int96_unit) as opened,
     ):
         # With validity, columns with nulls need not be read again where they are equal.
-        return digest_source(opened, rule, threads=side.threads, validity=True)
+        digest = digest_source(opened, rule, threads=side.threads, validity=True)
+        return _Hashed(digest.columns(), digest.row_count, rule.plan(opened.schema))
 
 
 def _name(source: RecordSource) -> str:
@@ -331,10 +346,3 @@ def _only(
 ) -> Iterable[tuple[tuple[str, ...], pa.DataType]]:
     """Return path and type of the columns that one side alone has."""
     return [(c.path, c.data_type) for key, (_, c) in columns.items() if key not in others and key not in but]
-
-
-def _childless(digest: RecordDigest) -> list[tuple[str, ...]]:
-    """Return the paths of structs without fields."""
-    structs = digest.structs()
-    outer = {struct.indices[:-1] for struct in structs}
-    return [struct.path for struct in structs if not struct.leaves and struct.indices not in outer]

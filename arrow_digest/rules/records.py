@@ -13,7 +13,6 @@ from _arrow_io.int96 import DEFAULT_INT96_UNIT, Int96Unit
 from _arrow_io.source import Source
 from arrow_digest.arrays.batches import joined
 from arrow_digest.arrays.describe import describe
-from arrow_digest.arrays.schema import Struct
 from arrow_digest.arrays.types import unwrap
 from arrow_digest.errors import SchemaMismatchError
 from arrow_digest.functions import DEFAULT_FUNCTION
@@ -318,10 +317,6 @@ class RecordDigest(ExclusiveDigest):
         """
         with self._reading():
             return self._state.leaves.columns()
-
-    def structs(self) -> tuple[Struct, ...]:
-        """Return the structs of the records, which have no digest of their own, depth first."""
-        return self._state.plan.structs
 
     def copy(self) -> RecordDigest:
         """Return an independent digest in the same state.
