@@ -38,7 +38,6 @@ class Kernels:
     reason: str
 
 
-@public
 class Native(NamedTuple):
     """The C library, as far as it is used in this process.
 
@@ -53,6 +52,7 @@ class Native(NamedTuple):
     lanes: int
 
 
+@public
 @cache
 def kernels() -> Kernels:
     """Return which kernels are active, and why. The first call, or the first digest, decides it for the process.
