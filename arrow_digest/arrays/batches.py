@@ -32,7 +32,7 @@ _SMALL_BYTES = 1 << 18
 _SAMPLE_ROWS = 8
 
 
-def joined(batches: Iterable[Any], each: Each) -> Iterator[Any]:
+def joined(batches: Iterable[pa.RecordBatch | pa.Table], each: Each) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in order as record batches, with tiny ones joined and huge ones cut.
 
     Nothing is looked at of a batch, or of a chunk, that has no rows.
@@ -44,7 +44,7 @@ def joined(batches: Iterable[Any], each: Each) -> Iterator[Any]:
     Raises:
         InvalidArrayError: An array points outside its buffers, where joining or cutting would have followed it.
     """
-    small: list[Any] = []
+    small: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
         if batch.num_rows == 0:
@@ -64,7 +64,7 @@ def joined(batches: Iterable[Any], each: Each) -> Iterator[Any]:
     yield from _flush(small, each)
 
 
-def _flush(small: list[Any], each: Each) -> Iterator[Any]:
+def _flush(small: list[pa.RecordBatch], each: Each) -> Iterator[pa.RecordBatch]:
     batches = small.copy()
     small.clear()
     if len(batches) == 1:
@@ -73,7 +73,7 @@ def _flush(small: list[Any], each: Each) -> Iterator[Any]:
         yield from _joined_pieces(pa.Table.from_batches(batches), each)
 
 
-def _table_batches(table: Any, each: Each) -> Iterator[Any]:
+def _table_batches(table: pa.Table, each: Each) -> Iterator[pa.RecordBatch]:
     if table.num_columns == 0:
         yield table  # its rows count, and there is nothing else in it
         return
@@ -84,13 +84,13 @@ def _table_batches(table: Any, each: Each) -> Iterator[Any]:
         yield from _joined_pieces(table, each)
 
 
-def _one_by_one(table: Any) -> Iterator[Any]:
+def _one_by_one(table: pa.Table) -> Iterator[pa.RecordBatch]:
     for batch in table.to_batches():
         if batch.num_rows:
             yield from _cut(batch)
 
 
-def _cut(batch: Any) -> Iterator[Any]:
+def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     _require_whole(batch)
     if batch.num_rows <= _MOST_ROWS or not batch.num_columns:
         yield batch
@@ -99,7 +99,7 @@ def _cut(batch: Any) -> Iterator[Any]:
         yield batch.slice(start, _MOST_ROWS)
 
 
-def _require_whole(batch: Any) -> None:
+def _require_whole(batch: pa.RecordBatch) -> None:
     """Refuse a batch in which pyarrow finds an array of the wrong length, or buffers shorter than their array."""
     if is_valid(batch, full=False):
         return
@@ -114,7 +114,7 @@ def _require_whole(batch: Any) -> None:
         raise InvalidArrayError((), "buffer", str(error)) from error
 
 
-def _joined_pieces(table: Any, each: Each) -> Iterator[Any]:
+def _joined_pieces(table: pa.Table, each: Each) -> Iterator[pa.RecordBatch]:
     def may_join(index: int) -> bool:
         return is_joinable(table.column(index), (table.schema.field(index).name,))
 
@@ -132,13 +132,13 @@ def _joined_pieces(table: Any, each: Each) -> Iterator[Any]:
         yield from joined_piece.to_batches()
 
 
-def _combined(table: Any, each: Each) -> Any:
+def _combined(table: pa.Table, each: Each) -> pa.Table:
     # Of one column, as a table: a chunked array by itself would be joined in Python.
     columns = each(lambda index: table.select([index]).combine_chunks().column(0), table.num_columns)
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _pieces(table: Any, step: int, each: Each) -> Iterator[Any]:
+def _pieces(table: pa.Table, step: int, each: Each) -> Iterator[pa.Table]:
     """Cut a table every `step` rows, and again where some of its rows are much larger than the others."""
     for start in range(0, table.num_rows, step):
         piece = table if step >= table.num_rows else table.slice(start, step)
@@ -148,21 +148,21 @@ def _pieces(table: Any, step: int, each: Each) -> Iterator[Any]:
             yield piece
 
 
-def _is_huge(table: Any, each: Each) -> bool:
-    def total(size: Callable[[Any], int]) -> int:
+def _is_huge(table: pa.Table, each: Each) -> bool:
+    def total(size: Callable[[pa.ChunkedArray], int]) -> int:
         return sum(each(lambda index: size(table.column(index)), table.num_columns))
 
     # What the buffers have is found soon, what the rows have of it takes long.
     return total(buffer_size) > 4 * _PIECE_BYTES and total(copied_size) > 4 * _PIECE_BYTES
 
 
-def _size(batch: Any) -> int:
+def _size(batch: pa.RecordBatch) -> int:
     """Return at least the bytes of some rows, or what joining them copies where they have many: that takes long."""
     bound = buffer_size(batch)
     return bound if bound <= _SMALL_BYTES else sum(copied_size(pa.chunked_array([column])) for column in batch.columns)
 
 
-def _row_size(table: Any) -> int:
+def _row_size(table: pa.Table) -> int:
     """Return about how many bytes of a row joining copies, from a sample: asking every chunk takes too long."""
     rows = table.num_rows
     if not rows:

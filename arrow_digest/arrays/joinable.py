@@ -74,7 +74,7 @@ def _describe_chunks(chunks: Iterable[pa.Array], path: tuple[str, ...]) -> None:
         describe(chunk, path)
 
 
-def is_valid(data: Any, *, full: bool = True) -> bool:
+def is_valid(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table, *, full: bool = True) -> bool:
     """Return whether pyarrow finds an array, a chunked array or a batch sound."""
     try:
         data.validate(full=full)
@@ -83,12 +83,12 @@ def is_valid(data: Any, *, full: bool = True) -> bool:
     return True
 
 
-def buffer_size(data: Any) -> int:
+def buffer_size(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> int:
     """Return how many bytes the buffers of some data have, each counted once."""
     return int(data.get_total_buffer_size())
 
 
-def copied_size(column: Any) -> int:
+def copied_size(column: pa.ChunkedArray) -> int:
     """Return about how many bytes joining the chunks of a column copies: not what they share and only point into."""
     data_type = storage_type(column.type)
     if data_type.id == lib.Type_DICTIONARY and column.num_chunks:
@@ -98,7 +98,7 @@ def copied_size(column: Any) -> int:
     return sum(_array_size(chunk, counted) for chunk in column.iterchunks())
 
 
-def _array_size(array: Any, counted: set[int]) -> int:
+def _array_size(array: pa.Array, counted: set[int]) -> int:
     length, data_type = len(array), array.type
     if length == 0:
         return 0  # even its one offset may be anything
@@ -127,11 +127,11 @@ def _array_size(array: Any, counted: set[int]) -> int:
     return 0 if data_type.id == lib.Type_NA else -(-length * data_type.bit_width // 8) + _bits_size(array)
 
 
-def _bits_size(array: Any) -> int:
+def _bits_size(array: pa.Array) -> int:
     return 0 if array.buffers()[0] is None else (len(array) + 7) // 8
 
 
-def _shared_size(values: Any, counted: set[int]) -> int:
+def _shared_size(values: pa.Array, counted: set[int]) -> int:
     """Return the bytes of values that many slots point into, once for all that have the same."""
     buffers = [buffer.address for buffer in values.buffers() if buffer is not None]
     known = not counted.isdisjoint(buffers)
@@ -139,30 +139,30 @@ def _shared_size(values: Any, counted: set[int]) -> int:
     return 0 if known else buffer_size(values)
 
 
-def _is_joined_wrongly(data_type: Any) -> bool:
+def _is_joined_wrongly(data_type: pa.DataType) -> bool:
     # pyarrow makes one dictionary of several, and takes the bits of half floats for integers while it does.
     is_dictionary = data_type.id == lib.Type_DICTIONARY
     return is_dictionary and any_part(data_type.value_type, lambda part: part.id == lib.Type_HALF_FLOAT)
 
 
-def _ends_validation(data_type: Any) -> bool:
+def _ends_validation(data_type: pa.DataType) -> bool:
     # pyarrow's full validation ends the process at text in an extension of an extension.
     return isinstance(data_type, pa.BaseExtensionType) and isinstance(data_type.storage_type, pa.BaseExtensionType)
 
 
-def _has_runs_as_items(data_type: Any) -> bool:
+def _has_runs_as_items(data_type: pa.DataType) -> bool:
     # A slice of lists may have no item, and then says nothing of the runs that another slice has.
     is_list = data_type.num_fields == 1 and data_type.id not in (lib.Type_STRUCT, lib.Type_RUN_END_ENCODED)
     return is_list and any_part(data_type.field(0).type, pt.is_run_end_encoded)
 
 
-def _has_inner_offsets(data_type: Any) -> bool:
+def _has_inner_offsets(data_type: pa.DataType) -> bool:
     storage = storage_type(data_type)
     inner = (storage.field(index).type for index in range(storage.num_fields))
     return any(any_part(part, has_offsets) for part in inner)
 
 
-def _distinct(column: Any) -> Iterator[Any]:
+def _distinct(column: pa.ChunkedArray) -> Iterator[pa.Array]:
     """Yield one of the chunks that are slices of the same array: validating one looks at all that is inside them.
 
     Only chunks with an offset count as slices. What a file holds begins at 0, and two of its batches can be made to
@@ -184,12 +184,12 @@ def _distinct(column: Any) -> Iterator[Any]:
             yield chunk
 
 
-def _address(buffer: Any) -> int | None:
+def _address(buffer: pa.Buffer | None) -> int | None:
     """Return where a buffer lies; one of no bytes is false and lies somewhere all the same."""
     return None if buffer is None else int(buffer.address)
 
 
-def _extents(array: Any) -> tuple[int, ...]:
+def _extents(array: pa.Array) -> tuple[int, ...]:
     """Return how long the arrays inside an array are, and where in their buffers they begin."""
     if isinstance(array, pa.ExtensionArray):
         return _extents(array.storage)
@@ -207,7 +207,7 @@ def _extents(array: Any) -> tuple[int, ...]:
     return tuple(number for part in inner for number in (len(part), part.offset, *_extents(part)))
 
 
-def _is_sound(column: Any) -> bool:
+def _is_sound(column: pa.ChunkedArray) -> bool:
     """Return whether a column that looks things up passes full validation, looking at what chunks share only once.
 
     pyarrow looks at the whole of a dictionary, and of a child, for every chunk that has it.
@@ -222,7 +222,7 @@ def _is_sound(column: Any) -> bool:
     return is_valid(column)
 
 
-def _one_dictionary(column: Any) -> Any:
+def _one_dictionary(column: pa.ChunkedArray) -> pa.Array | None:
     """Return the dictionary that all chunks have, if its values lie flat and every chunk says the same of them."""
     first = column.chunk(0).dictionary
     if first.type.num_fields or first.type.id == lib.Type_DICTIONARY:
@@ -231,7 +231,7 @@ def _one_dictionary(column: Any) -> Any:
     return first if same else None
 
 
-def _memory(array: Any) -> tuple[Any, ...]:
+def _memory(array: pa.Array) -> tuple[Any, ...]:
     buffers = tuple(None if buffer is None else (buffer.address, buffer.size) for buffer in array.buffers())
     return len(array), array.offset, buffers
 

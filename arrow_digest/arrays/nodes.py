@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 __all__ = ["Bitmap", "Kind", "Node", "unpack"]
 
@@ -70,7 +71,7 @@ class Node:
 
     kind: Kind
     length: int
-    array: Any
+    array: pa.Array
     validity: Bitmap | None = None
     width: int = 0
     values: npt.NDArray[Any] = field(default_factory=lambda: _NOTHING)

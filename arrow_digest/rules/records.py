@@ -331,7 +331,7 @@ class RecordDigest(ExclusiveDigest):
         rule, plan = self._state.rule, self._state.plan
         require_same(rule, plan, rule.plan(schema))
 
-    def _feed(self, batches: Iterable[Any]) -> None:
+    def _feed(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
         """Feed batches of one source, whose schema is the digest's."""
         state = self._state
         paths = [(name,) for name in state.plan.schema.names]
@@ -350,7 +350,7 @@ def _started(rule: Rule, plan: Plan, *, threads: int, validity: bool) -> _State:
     return _State(rule, plan, rule.start(plan, pool, validity=validity), pool)
 
 
-def _array_chunks(array: Any) -> tuple[Any, list[Any]]:
+def _array_chunks(array: pa.Array) -> tuple[Any, list[Any]]:
     """Return the type and the pieces of what exports an array or a stream of arrays."""
     name = type(array).__name__
     if hasattr(array, "__arrow_c_array__"):

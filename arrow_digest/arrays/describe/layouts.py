@@ -65,7 +65,7 @@ def _describe(array: pa.Array, path: tuple[str, ...], reach: Reach = every_slot)
 
 
 def _view(
-    buffer: Any, dtype: Any, start: int, count: int, path: tuple[str, ...], what: str, columns: int = 0
+    buffer: pa.Buffer | None, dtype: Any, start: int, count: int, path: tuple[str, ...], what: str, columns: int = 0
 ) -> npt.NDArray[Any]:
     """Return `count` items of a buffer from item `start` on, refusing a buffer that does not hold them."""
     shape: tuple[int, ...] = (count, columns) if columns else (count,)
@@ -73,19 +73,19 @@ def _view(
         return np.empty(shape, dtype)
     item = np.dtype(dtype).itemsize * (columns or 1)
     size = 0 if buffer is None else buffer.size
-    if start < 0 or (start + count) * item > size:
+    if buffer is None or start < 0 or (start + count) * item > size:
         raise InvalidArrayError(path, "buffer", f"expected {(start + count) * item} bytes of {what}, found {size}")
     flat = np.frombuffer(buffer, dtype, count=count * (columns or 1), offset=start * item)
     return flat.reshape(shape) if columns else flat
 
 
-def _bitmap(buffer: Any, offset: int, length: int, path: tuple[str, ...], what: str) -> Bitmap:
+def _bitmap(buffer: pa.Buffer | None, offset: int, length: int, path: tuple[str, ...], what: str) -> Bitmap:
     first = offset // 8
     data = _view(buffer, np.uint8, first, (offset + length + 7) // 8 - first, path, what)
     return Bitmap(data, offset % 8)
 
 
-def _validity(array: Any, buffer: Any, path: tuple[str, ...]) -> Bitmap | None:
+def _validity(array: pa.Array, buffer: pa.Buffer | None, path: tuple[str, ...]) -> Bitmap | None:
     # As pyarrow reads it: a null count of 0 is believed, and without a bitmap there are no nulls.
     length = len(array)
     if buffer is None:
@@ -98,17 +98,17 @@ def _validity(array: Any, buffer: Any, path: tuple[str, ...]) -> Bitmap | None:
     return bitmap if null_count else None
 
 
-def _null(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _null(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     return Node(Kind.NULL, len(array), array)
 
 
-def _bool(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _bool(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     validity, data = array.buffers()
     bits = _bitmap(data, array.offset, len(array), path, "bits")
     return Node(Kind.BOOL, len(array), array, _validity(array, validity, path), bits=bits)
 
 
-def _fixed(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _fixed(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     length = len(array)
     kind = Kind.FIXED_BINARY if array.type.id == lib.Type_FIXED_SIZE_BINARY else Kind.FIXED
     width = array.type.byte_width
@@ -122,7 +122,9 @@ def _fixed(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return Node(kind, length, array, _validity(array, validity, path), width=width, values=values)
 
 
-def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: int) -> npt.NDArray[Any]:
+def _offsets(
+    array: pa.Array, buffer: pa.Buffer | None, dtype: str, path: tuple[str, ...], limit: int
+) -> npt.NDArray[Any]:
     """Return `length + 1` offsets: increasing, and within `limit`."""
     offsets = _view(buffer, dtype, array.offset, len(array) + 1, path, "offsets")
     falls = offsets[1:] < offsets[:-1]
@@ -136,7 +138,7 @@ def _offsets(array: Any, buffer: Any, dtype: str, path: tuple[str, ...], limit: 
     return offsets
 
 
-def _binary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _binary(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     validity, ends, buffer = array.buffers()
     size = 0 if buffer is None else buffer.size
     offsets = _offsets(array, ends, _offset_dtype(array.type), path, size)
@@ -144,7 +146,7 @@ def _binary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return Node(Kind.BINARY, len(array), array, _validity(array, validity, path), values=offsets, data=data)
 
 
-def _binary_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _binary_view(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     buffers = array.buffers()
     views = _view(buffers[1], "<i4", array.offset, len(array), path, "views", columns=4)
     node = Node(Kind.VIEW, len(array), array, _validity(array, buffers[0], path), values=views)
@@ -164,7 +166,7 @@ def _settle(node: Node, wrong: Mask, reach: Reach, path: tuple[str, ...], rule: 
     node.validity = Bitmap(np.packbits(sound, bitorder="little"), 0)
 
 
-def _struct(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _struct(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     length = len(array)
     node = Node(Kind.STRUCT, length, array, _validity(array, array.buffers()[0], path))
     rows = inside(node, reach, length)
@@ -172,7 +174,7 @@ def _struct(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _child(array: Any, index: int, path: tuple[str, ...], reach: Reach, count: int | None = None) -> Node:
+def _child(array: pa.Array, index: int, path: tuple[str, ...], reach: Reach, count: int | None = None) -> Node:
     """Describe a child of a struct or union, which has to have `count` slots where that is known."""
     child, name = array.field(index), _field_name(array.type, index)
     if count is not None and len(child) != count:
@@ -189,7 +191,7 @@ def _field_name(data_type: pa.DataType, index: int) -> str:
     return name
 
 
-def _union(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _union(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     # Read from the buffers, because pyarrow's `type_codes` and `offsets` are those of the whole array for a slice, too.
     length, data_type, buffers = len(array), array.type, array.buffers()
     is_dense = data_type.id == lib.Type_DENSE_UNION
@@ -214,7 +216,7 @@ def _union(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _list(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     items, buffers = array.values, array.buffers()
     offsets = _offsets(array, buffers[1], _offset_dtype(array.type), path, len(items))
     first = int(offsets[0])
@@ -226,7 +228,7 @@ def _list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _fixed_size_list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _fixed_size_list(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     width, length, items = array.type.list_size, len(array), array.values
     first, count = array.offset * width, length * width
     if first + count > len(items):
@@ -237,7 +239,7 @@ def _fixed_size_list(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _list_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _list_view(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     length, items, buffers, dtype = len(array), array.values, array.buffers(), _offset_dtype(array.type)
     starts = _view(buffers[1], dtype, array.offset, length, path, "offsets").astype(np.int64, copy=False)
     sizes = _view(buffers[2], dtype, array.offset, length, path, "sizes").astype(np.int64, copy=False)
@@ -254,7 +256,7 @@ def _list_view(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _dictionary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _dictionary(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     index_type, length = array.type.index_type, len(array)
     dtype = f"<{'i' if pa.types.is_signed_integer(index_type) else 'u'}{index_type.bit_width // 8}"
     buffers = array.buffers()
@@ -270,7 +272,7 @@ def _dictionary(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
     return node
 
 
-def _run_end(array: Any, path: tuple[str, ...], reach: Reach) -> Node:
+def _run_end(array: pa.Array, path: tuple[str, ...], reach: Reach) -> Node:
     length, offset, runs, items = len(array), array.offset, array.run_ends, array.values
     if len(runs) != len(items):
         message = f"expected as many run ends as values, found {len(runs)} for {len(items)} values"
@@ -296,7 +298,7 @@ def _offset_dtype(data_type: pa.DataType) -> str:
     return "<i8" if data_type.id in LARGE else "<i4"
 
 
-_DESCRIBERS: dict[int, Callable[[Any, tuple[str, ...], Reach], Node]] = {
+_DESCRIBERS: dict[int, Callable[[pa.Array, tuple[str, ...], Reach], Node]] = {
     lib.Type_NA: _null,
     lib.Type_BOOL: _bool,
     **dict.fromkeys((*FIXED_WIDTH, lib.Type_FIXED_SIZE_BINARY), _fixed),

@@ -7,7 +7,6 @@ whatever comes, where a length is negative or a child is shorter than its offset
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import lib
@@ -29,7 +28,7 @@ _RULES = (
 _STRUCT_CHILD = re.compile(r"Struct child array #(\d+)")
 
 
-def length_of(array: Any, path: tuple[str, ...]) -> int:
+def length_of(array: pa.Array, path: tuple[str, ...]) -> int:
     """Return how many slots an array has.
 
     Raises:
@@ -41,13 +40,13 @@ def length_of(array: Any, path: tuple[str, ...]) -> int:
         raise InvalidArrayError(path, "length", "expected a length of 0 or more, found a negative one") from error
 
 
-def require_offset(array: Any, path: tuple[str, ...]) -> None:
+def require_offset(array: pa.Array, path: tuple[str, ...]) -> None:
     """Refuse an array that begins before its own buffers."""
     if array.offset < 0:
         raise InvalidArrayError(path, "length", f"expected an offset of 0 or more, found {array.offset}")
 
 
-def require_lengths(array: Any, path: tuple[str, ...]) -> None:
+def require_lengths(array: pa.Array, path: tuple[str, ...]) -> None:
     """Refuse a nested array whose parts are shorter than it needs, or of negative length.
 
     Args:

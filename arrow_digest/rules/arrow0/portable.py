@@ -335,7 +335,7 @@ def _picked_views(node: Node, slots: Slots) -> Any:
     return pa.Array.from_buffers(pa.binary_view(), len(slots), [None, pa.py_buffer(views), *node.array.buffers()[2:]])
 
 
-def _contiguous_data(array: Any) -> Bytes:
+def _contiguous_data(array: pa.Array) -> Bytes:
     """Return the data bytes of a large_binary array without nulls."""
     _, offsets, data = array.buffers()
     if len(array) == 0 or data is None or data.size == 0:
