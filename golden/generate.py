@@ -3,7 +3,7 @@
     python golden/generate.py            # write
     python golden/generate.py --check    # write nothing; exit status 1 where a file is missing or says something else
 
-Expected values come from tests/helpers/spec_model.py, which imports no package of this project; the published digests
+Expected values come from golden/reference/arrow0.py, which imports no package of this project; the published digests
 are constants in arrow0_cases/published.py that the model must reproduce. Versions of Arrow may lay a stream out in
 other ways, so the streams in a file are compared by what they decode to, and a stream that still decodes to the same is
 kept as it is. Everything else is compared exactly.
@@ -28,8 +28,7 @@ import multihash_cases  # noqa: E402  (found, like the others, by the line above
 from arrow0_cases import NOTES, all_cases  # noqa: E402
 from arrow0_cases.case import Case  # noqa: E402
 from arrow0_cases.published import PUBLISHED, REFERENCE_DEPARTS  # noqa: E402
-
-from helpers import spec_model  # noqa: E402
+from reference import arrow0 as model  # noqa: E402
 
 SHORT = 200  # bytes; a preimage up to this length is published
 
@@ -66,7 +65,7 @@ def decoded(case: Case, ipc: bytes) -> Iterator[Any]:
     yield schema.serialize().to_pybytes()
     yield [batch.num_rows for batch in batches]
     if case.result == "valid":
-        yield spec_model.preimages(batches or schema.empty_table())
+        yield model.preimages(batches or schema.empty_table())
     for column in [column for batch in batches for column in batch.columns]:  # what lies under nulls counts too
         yield [buffer and buffer.to_pybytes() for buffer in column.buffers()]
     yield [after in ipc for _, after in case.patches]
@@ -96,11 +95,11 @@ def varint(number: int) -> bytes:
 
 
 def multihash_text(function: str, digest: bytes) -> str:
-    return "f" + (varint(spec_model.HASH_CODES[function]) + varint(len(digest)) + digest).hex()
+    return "f" + (varint(model.HASH_CODES[function]) + varint(len(digest)) + digest).hex()
 
 
 def leaf(path: tuple[str, ...], stream: bytes, validity: list[bool]) -> dict[str, Any]:
-    digest = spec_model.FUNCTIONS["sha3-256"](stream).hexdigest()
+    digest = model.FUNCTIONS["sha3-256"](stream).hexdigest()
     entry = {"path": list(path), "null_count": validity.count(False), "digest": digest}
     return entry | ({"preimage": stream.hex()} if len(stream) <= SHORT else {})
 
@@ -108,11 +107,11 @@ def leaf(path: tuple[str, ...], stream: bytes, validity: list[bool]) -> dict[str
 def valid_entry(case: Case, ipc: bytes) -> dict[str, Any]:
     schema, batches = read_stream(ipc)
     data = pa.Table.from_batches(batches, schema).slice(*case.slice or (0,))
-    preamble, leaves = spec_model.preimages(data)
+    preamble, leaves = model.preimages(data)
     made = case.table is not None and not case.patches and case.table.slice(*case.slice or (0,))
-    if made and (preamble, leaves) != spec_model.preimages(made):
+    if made and (preamble, leaves) != model.preimages(made):
         raise ValueError(f"{case.id}: the stream holds other records than the case")
-    digests = {function: spec_model.record_digest(data, function) for function in spec_model.HASH_CODES}
+    digests = {function: model.record_digest(data, function) for function in model.HASH_CODES}
     published = PUBLISHED.get(case.id)
     if published not in (None, digests["sha3-256"].hex()):
         raise ValueError(f"{case.id}: published {published}, computed {digests['sha3-256'].hex()}")
@@ -133,8 +132,8 @@ def refused_entry(case: Case) -> dict[str, Any]:
     error = case.error
     if error is not None and error["kind"] == "unsupported_type" and case.table is not None:
         try:
-            spec_model.preimages(case.table)
-        except spec_model.Unsupported as found:
+            model.preimages(case.table)
+        except model.RefusedError as found:
             if error != error | {"path": list(found.path), "type": str(found.data_type), "reserved": found.reserved}:
                 raise ValueError(f"{case.id}: {found}") from found
         else:
@@ -194,7 +193,7 @@ def arrow0(stored: dict[str, Any] | None) -> dict[str, Any]:
         "about": "Known answers of the logical hash arrow0. How to use them: README.md beside this file.",
         "version": 1,
         "function": "sha3-256",
-        "hash_codes": {f"arrow0-{name}": f"0x{code:x}" for name, code in spec_model.HASH_CODES.items()},
+        "hash_codes": {f"arrow0-{name}": f"0x{code:x}" for name, code in model.HASH_CODES.items()},
         "notes": NOTES,
         "cases": entries,
     }

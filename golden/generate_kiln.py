@@ -1,7 +1,8 @@
 """Writes the golden cases of Kiln: directories, type text, frozen values and frames.
 
-The bytes come from the layout code in this file, which imports neither package, and every refused case states by hand
-which rule it breaks and where. So the package and these files confirm each other.
+The bytes come from the layout code in this file, and every refused case states by hand which rule it breaks and where.
+`reference/kiln/` reads each of them and has to come to the same, or nothing is written. Neither imports a package of
+this project. So the packages and these files confirm each other.
 
     python golden/generate_kiln.py            write the files
     python golden/generate_kiln.py --check    compare them with what would be written; never writes
@@ -15,7 +16,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from reference import kiln  # noqa: E402  (found by the line above)
 
 Case = dict[str, Any]
 
@@ -1360,6 +1364,23 @@ def frame_cases() -> list[Case]:
     ]
 
 
+def confirm(kind: str, case: Case) -> None:
+    """Have the reference read a case, and stop where it comes to something else than the case says."""
+    data = bytes.fromhex(case.get("hex", ""))
+    found: Case = {"result": "valid"}
+    try:
+        if kind == "kiln-directory":
+            kiln.check_directory(data)
+        elif kind == "kiln-typetext":
+            found["hash"] = f"{kiln.schema_hash(case['text']):#018x}"
+        else:
+            {"kiln-frozen": kiln.thaw, "kiln-frame": kiln.unframe}[kind](case["type"], data)
+    except kiln.RefusedError as error:
+        found = {"result": "refused", **vars(error)}
+    wrong = {name: value for name, value in found.items() if name in case and case[name] != value}
+    assert not wrong, f"{kind} {case['id']}: the reference finds {wrong}"
+
+
 def files() -> dict[str, str]:
     contents = {
         "kiln-directory": directory_cases(),
@@ -1374,6 +1395,8 @@ def files() -> dict[str, str]:
         used = {flag for case in cases for flag in case["flags"]}
         notes = {flag: note for flag, note in NOTES.items() if flag in used}
         assert used == set(notes), f"a flag of {kind} without a note"
+        for case in cases:
+            confirm(kind, case)
         document = {"kind": kind, "spec": "docs/spec/kiln.md", "notes": notes, "cases": cases}
         written[f"{kind}.json"] = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
     return written

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
+from reference import arrow0
 
 import arrow_digest as ad
-from helpers import spec_model
 from helpers.hostile import Hostile
 from helpers.ipc_bytes import Stream, write
 
@@ -78,10 +78,10 @@ def _require_same_of_copies(array: pa.Array, table: pa.Table) -> None:
 
 
 def _require_second_opinion(array: pa.Array, table: pa.Table, found: str) -> None:
-    expected = spec_model.record_digest(table).hex()
+    expected = arrow0.record_digest(table).hex()
     if not found.endswith(expected):
         raise Disagreement(f"the second opinion is {expected}, found {found}")
-    if not pt.is_struct(spec_model.decoded_type(array.type)):
+    if not pt.is_struct(arrow0.decoded_type(array.type)):
         digest = ad.ArrayDigest(array.type)
         digest.update(array)
         if digest.digest() != _fed(table, table).columns()[0].digest:

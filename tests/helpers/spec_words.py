@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from reference import arrow0, kiln
 
 import arrow_digest as ad
 import kiln_arrow
 from arrow_digest.rules.arrow0.types import encode_type
 from digest import test_golden_data as golden_data
-from helpers import files, ipc_bytes, kiln_model, spec_model
+from helpers import files, ipc_bytes
 from kiln import test_second_opinion as second_opinion
 from kiln_arrow.canonical.typetext import tokens as tokens_of
 
@@ -45,7 +46,7 @@ def agreed(ours, theirs):
 def encoded(data_type):
     """The encoding of a type."""
     ours = encode_type(data_type)
-    return agreed(ours, spec_model.type_bytes(data_type))
+    return agreed(ours, arrow0.type_bytes(data_type))
 
 
 def table_of(column):
@@ -57,7 +58,7 @@ def values(column):
     table = table_of(column)
     (explained,) = ad.explain(table, byte_count=1 << 16, threads=1).columns
     assert explained.is_all
-    _, ((_, stream, _),) = spec_model.preimages(table)
+    _, ((_, stream, _),) = arrow0.preimages(table)
     agreed(explained.type_bytes + explained.first_bytes, stream)
     return explained.first_bytes
 
@@ -66,7 +67,7 @@ def fields(schema):
     """What the combined digest is fed of a schema."""
     table = pa.schema(schema).empty_table()
     ours = b"".join(data for _, data in ad.explain(table, threads=1).fields)
-    return agreed(ours, spec_model.preimages(table)[0])
+    return agreed(ours, arrow0.preimages(table)[0])
 
 
 def combined(table):
@@ -76,19 +77,19 @@ def combined(table):
     fed = schema + b"".join(column.column.digest for column in explained.columns)
     for column in explained.columns:
         assert column.column.digest == sha3(column.type_bytes + column.first_bytes)
-    assert sha3(fed) == explained.logical.digest == spec_model.record_digest(table)
+    assert sha3(fed) == explained.logical.digest == arrow0.record_digest(table)
     return fed
 
 
 def record_hash(table, function="sha3-256"):
     """The hash of a table."""
-    return agreed(ad.logical_hash(table, function=function).digest, spec_model.record_digest(table, function))
+    return agreed(ad.logical_hash(table, function=function).digest, arrow0.record_digest(table, function))
 
 
 def validity(column):
     """What the validity digest of a column's only leaf is fed."""
     table = table_of(column)
-    _, ((_, _, valid),) = spec_model.preimages(table)
+    _, ((_, _, valid),) = arrow0.preimages(table)
     digest = ad.RecordDigest(table.schema, validity=True)
     digest.update(table)
     assert sha3(bytes(valid)) == digest.columns()[0].validity_digest
@@ -115,7 +116,7 @@ def published(name):
 
 def multihash(name, digest):
     """A hash with its code, in bytes."""
-    codes = {f"arrow0-{function}": code for function, code in spec_model.HASH_CODES.items()}
+    codes = {f"arrow0-{function}": code for function, code in arrow0.HASH_CODES.items()}
     code = {**codes, "sha2-256": 0x12, "sha3-256": 0x16, "blake3": 0x1E}[name]
     made = ad.Multihash(code, digest)
     assert golden_data.multihash(made.encode(), {code}) == (code, digest)
@@ -125,7 +126,7 @@ def multihash(name, digest):
 
 def parse(text):
     """The bytes of a hash written as text."""
-    codes = {*spec_model.HASH_CODES.values(), 0x12, 0x16, 0x1E}
+    codes = {*arrow0.HASH_CODES.values(), 0x12, 0x16, 0x1E}
     try:
         code, digest = golden_data.multihash(text, codes)
     except golden_data.Refused as refused:
@@ -185,7 +186,7 @@ def encode(tensors):
     """The directory of some tensors."""
     data = kiln_arrow.encode(tensors)
     assert second_opinion.agree_on_directory(data)[0] == "accepted"
-    assert second_opinion.seen(kiln_arrow.Directory(_pairs(tensors)).tensors) == kiln_model.check_directory(data)
+    assert second_opinion.seen(kiln_arrow.Directory(_pairs(tensors)).tensors) == kiln.check_directory(data)
     return data
 
 
@@ -201,7 +202,7 @@ def _pairs(tensors):
 def payload(tensor):
     """The payload of a tensor that is alone in a directory."""
     data = encode([(None, tensor)])
-    (entry,) = kiln_model.check_directory(data)
+    (entry,) = kiln.check_directory(data)
     start = 256 if entry.layout else 192
     return agreed(data[start : start + len(entry.payload)], entry.payload)
 
@@ -235,13 +236,13 @@ def tokens(text):
     state = 14695981039346656037
     for byte in fed:
         state = (state ^ byte) * 1099511628211 % 2**64
-    assert state == kiln_arrow.schema_hash(text) == kiln_model.schema_hash(text)
+    assert state == kiln_arrow.schema_hash(text) == kiln.schema_hash(text)
     return fed
 
 
 def schema_hash(text):
     """The schema hash of a type."""
-    return agreed(kiln_arrow.schema_hash(text), kiln_model.schema_hash(text))
+    return agreed(kiln_arrow.schema_hash(text), kiln.schema_hash(text))
 
 
 def freeze(text, value):
@@ -292,7 +293,7 @@ def metadata(data_type):
 def text_of(fields):
     """The type text of the frames that a struct with these Arrow fields becomes."""
     text = kiln_arrow.from_structs(pa.nulls(0, pa.struct(list(fields)))).type.type_text
-    kiln_model.parse_type(text)
+    kiln.parse_type(text)
     return text
 
 

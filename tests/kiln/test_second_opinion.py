@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference import kiln
 
 import kiln_arrow
-from helpers import kiln_model
 from kiln.mutations import TYPE_TEXTS, mutated, seeds
 from kiln.test_golden import NAME_BY_NUMPY, cases
 from kiln_arrow import Directory, KilnError, Opaque
@@ -28,7 +28,7 @@ def seen(tensors):
         opaque = isinstance(tensor, Opaque)
         payload = bytes(tensor.data) if opaque else tensor.tobytes()
         layout = tensor.layout if opaque else ""
-        entries.append(kiln_model.Entry(name or "", layout, NAME_BY_NUMPY[tensor.dtype], tensor.shape, payload))
+        entries.append(kiln.Entry(name or "", layout, NAME_BY_NUMPY[tensor.dtype], tensor.shape, payload))
     return entries
 
 
@@ -38,9 +38,9 @@ def told(value):
         case Directory():
             return seen(value.tensors)
         case np.float32():
-            return kiln_model.Float(4, int(value.view(np.uint32)))
+            return kiln.Float(4, int(value.view(np.uint32)))
         case float():
-            return kiln_model.Float(8, *struct.unpack("<Q", struct.pack("<d", value)))
+            return kiln.Float(8, *struct.unpack("<Q", struct.pack("<d", value)))
         case list():
             return [told(item) for item in value]
         case dict():
@@ -52,31 +52,31 @@ def answer(function, *arguments):
     """What a decoder makes of its arguments, as text, so that 1 is not True and the order of fields counts."""
     try:
         return "accepted", repr(function(*arguments))
-    except (KilnError, kiln_model.Refusal) as refusal:
+    except (KilnError, kiln.RefusedError) as refusal:
         return refusal.code, refusal.rule, refusal.offset, refusal.tensor, refusal.name
 
 
 def agree_on_directory(data):
     ours = answer(lambda: seen(kiln_arrow.decode(data).tensors))
-    assert ours == answer(kiln_model.check_directory, data)
+    assert ours == answer(kiln.check_directory, data)
     return ours
 
 
 def agree_on_type_text(text):
     ours = answer(kiln_arrow.schema_hash, text)
-    assert ours == answer(kiln_model.schema_hash, text)
+    assert ours == answer(kiln.schema_hash, text)
     return ours
 
 
 def agree_on_value(text, data):
     ours = answer(lambda: told(kiln_arrow.thaw(text, data)))
-    assert ours == answer(kiln_model.thaw, text, data)
+    assert ours == answer(kiln.thaw, text, data)
     return ours
 
 
 def agree_on_frame(text, data):
     ours = answer(lambda: told(kiln_arrow.unframe(text, data)))
-    assert ours == answer(kiln_model.unframe, text, data)
+    assert ours == answer(kiln.unframe, text, data)
     return ours
 
 
@@ -217,9 +217,9 @@ def test_both_agree_on_values_and_frames_and_what_is_broken_in_them():
     rng = random.Random(32)
     for _ in range(1500):
         text = some_type(rng)
-        kind = kiln_model.parse_type(text)
+        kind = kiln.parse_type(text)
         value = some_bytes(kind, rng)
-        frame = b"KLN0" + bytes(4) + kiln_model.schema_hash(text).to_bytes(8, "little") + value
+        frame = b"KLN0" + bytes(4) + kiln.schema_hash(text).to_bytes(8, "little") + value
         for data, agree, write in (
             (value, agree_on_value, kiln_arrow.freeze),
             (frame, agree_on_frame, kiln_arrow.frame),
@@ -281,15 +281,15 @@ def test_both_agree_where_types_are_deepest(depth):
 
 
 def test_the_second_decoder_imports_neither_package_nor_numpy():
-    script = "import sys; sys.path.insert(0, sys.argv[1]); from helpers import kiln_model; print(*sys.modules)"
-    tests = str(Path(__file__).parents[1])
-    result = subprocess.run([sys.executable, "-c", script, tests], capture_output=True, text=True, check=True)
+    script = "import sys; sys.path.insert(0, sys.argv[1]); from reference import kiln; print(*sys.modules)"
+    golden = str(Path(__file__).parents[2] / "golden")
+    result = subprocess.run([sys.executable, "-c", script, golden], capture_output=True, text=True, check=True)
     assert {"kiln_arrow", "arrow_digest", "numpy", "ml_dtypes"}.isdisjoint(result.stdout.split())
 
 
 def test_the_second_decoder_reads_the_published_frame():
     data = bytes.fromhex("4b 4c 4e 30 00 00 00 00 82 0d 2f 55 c7 ad 8a e5") + struct.pack("<q", 7)
     empty = b"KLNT" + struct.pack("<HHQQQ", 2, 1, 0, 0, 0) + bytes(32)
-    assert kiln_model.unframe("struct{id:i64,batch:tensors,}", data + empty) == {"id": 7, "batch": []}
-    with pytest.raises(kiln_model.Refusal, match="SCHEMA schema_hash at 8"):
-        kiln_model.unframe("struct{batch:tensors,id:i64,}", data)
+    assert kiln.unframe("struct{id:i64,batch:tensors,}", data + empty) == {"id": 7, "batch": []}
+    with pytest.raises(kiln.RefusedError, match="SCHEMA schema_hash at 8"):
+        kiln.unframe("struct{batch:tensors,id:i64,}", data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .refusal import Refusal, refuse, require, unsigned, utf8, zeros
+from .refusal import RefusedError, refuse, require, unsigned, utf8, zeros
 
 DTYPES = {
     1: ("bool", 1),
@@ -63,7 +63,7 @@ def read_directory(data: bytes, at: int = 0) -> tuple[list[Entry], int]:
     for i in range(count):
         try:
             descriptors.append(_descriptor(data, at + 64 + 128 * i, i, running_end))
-        except Refusal as refusal:
+        except RefusedError as refusal:
             refusal.name = _claimed_name(data, at, count, name_bytes, i)
             raise
         running_end = descriptors[-1].byte_offset + descriptors[-1].byte_length
@@ -160,7 +160,7 @@ def _claimed_name(data: bytes, at: int, count: int, name_bytes: int, tensor: int
     heap = at + 64 + 128 * count
     try:
         return utf8(data, heap + start, heap + end)
-    except Refusal:
+    except RefusedError:
         return None
 
 
@@ -180,7 +180,7 @@ def _names(data: bytes, heap: int, descriptors: list[Descriptor]) -> tuple[list[
 
 
 def check_directory(data: bytes) -> list[Entry]:
-    """The tensors of a directory with nothing after it, or a `Refusal`."""
+    """The tensors of a directory with nothing after it, or a `RefusedError`."""
     entries, end = read_directory(data)
     if end != len(data):
         refuse("trailing", end)

@@ -86,7 +86,7 @@ def _parse(text: str) -> tuple[Type, list[str]]:
 
 
 def parse_type(text: str) -> Type:
-    """The type a canonical text names, or a `Refusal` with the offset in the text."""
+    """The type a canonical text names, or a `RefusedError` with the offset in the text."""
     return _parse(text)[0]
 
 

@@ -5,14 +5,14 @@ the specification's checks in their order, so that of several faults it finds th
 """
 
 from .directory import Entry, check_directory
-from .refusal import Refusal
+from .refusal import RefusedError
 from .typetext import parse_type, schema_hash
 from .values import Float, thaw, unframe
 
 __all__ = [
     "Entry",
     "Float",
-    "Refusal",
+    "RefusedError",
     "check_directory",
     "parse_type",
     "schema_hash",

@@ -1,9 +1,8 @@
-"""arrow0 a second time: one value after the other, from the specification alone.
+"""arrow0, one value after the other, from the specification alone.
 
-This is the slow second opinion that fast code is tested against. It imports neither package, never asks pyarrow for
-a value, and converts nothing: pyarrow's objects say what type an array has and where its buffers, children and
-dictionary are, and every bit of data is read from those buffers here. So it is blind to what values mean: text need not
-be UTF-8, a date need not be a whole day, a NaN keeps its payload.
+It never asks pyarrow for a value, and converts nothing: pyarrow's objects say what type an array has and where its
+buffers, children and dictionary are, and every bit of data is read from those buffers here. So it is blind to what
+values mean: text need not be UTF-8, a date need not be a whole day, a NaN keeps its payload.
 
 The arrays must have a sound structure; nothing here checks a length or an offset.
 
@@ -34,7 +33,7 @@ HASH_CODES = {"sha3-256": 0x300016, "sha2-256": 0x300012, "blake3": 0x30001E}
 Leaf = tuple[tuple[str, ...], bytes, list[bool]]
 
 
-class Unsupported(Exception):
+class RefusedError(Exception):
     """A leaf column whose type has no arrow0 encoding: where it is, its whole type, and the reserved type in it."""
 
     def __init__(self, path: tuple[str, ...], data_type: pa.DataType, reserved: str) -> None:
@@ -61,7 +60,7 @@ def i64(number: int) -> bytes:
 TIME_UNITS = {"s": 0, "ms": 1, "us": 2, "ns": 3}
 
 
-class _Reserved(Exception):
+class _ReservedError(Exception):
     """The name of a reserved type met on the way down; the caller knows the path."""
 
 
@@ -127,16 +126,16 @@ def _type_bytes(data_type: pa.DataType) -> bytes:
         ("interval", lambda t: str(t).endswith("_interval")),  # pyarrow's own test knows one kind of three
     ):
         if test(t):
-            raise _Reserved(name)
-    raise _Reserved(str(t))
+            raise _ReservedError(name)
+    raise _ReservedError(str(t))
 
 
 def type_bytes(data_type: pa.DataType, path: tuple[str, ...] = ()) -> bytes:
-    """The type encoding of a leaf column, or `Unsupported`."""
+    """The type encoding of a leaf column, or `RefusedError`."""
     try:
         return _type_bytes(data_type)
-    except _Reserved as reserved:
-        raise Unsupported(path, data_type, str(reserved)) from None
+    except _ReservedError as reserved:
+        raise RefusedError(path, data_type, str(reserved)) from None
 
 
 # --- Arrow's columnar layout ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .directory import read_directory
-from .refusal import Refusal, refuse, require, unsigned, utf8
+from .refusal import RefusedError, refuse, require, unsigned, utf8
 from .typetext import FLOATS, INTEGERS, Type, parse_type, schema_hash
 
 
@@ -116,5 +116,5 @@ def unframe(type_text: str, data: bytes) -> Any:
         if unsigned(data, at, width) != 0:
             refuse(rule, at)
     if unsigned(data, 8, 8) != schema_hash(type_text):
-        raise Refusal("SCHEMA", "schema_hash", 8)
+        raise RefusedError("SCHEMA", "schema_hash", 8)
     return _whole(t, data, 16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """Where and why bytes or text are not Kiln.
 
     Attributes:
@@ -22,13 +22,13 @@ class Refusal(Exception):
 
 
 def refuse(rule: str, offset: int, tensor: int | None = None, name: str | None = None) -> NoReturn:
-    raise Refusal("TYPE", rule, offset, tensor, name)
+    raise RefusedError("TYPE", rule, offset, tensor, name)
 
 
 def require(data: bytes, end: int) -> None:
     """The buffer must reach to `end`."""
     if end > len(data):
-        raise Refusal("EOF", "eof", len(data))
+        raise RefusedError("EOF", "eof", len(data))
 
 
 def unsigned(data: bytes, at: int, width: int) -> int:
