@@ -223,7 +223,8 @@ class _Reader:
         while True:
             left = group.row_count - done
             before = {leaf: counts[place] for place, leaf in self._repeated} if counts else {}
-            wanted = self.batch_rows.fitting(done, left, before)
+            with reading(self._name, "Parquet"):
+                wanted = self.batch_rows.fitting(done, left, before)
             if done < start:
                 wanted = min(wanted, start - done)
             if wanted == 1 < left:

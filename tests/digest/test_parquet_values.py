@@ -186,3 +186,16 @@ def test_a_stored_schema_cannot_cut_a_decimal(tmp_path):
     assert pq.ParquetFile(path).schema_arrow.field("c").type == pa.decimal128(5, 2)
     whole = pq.ParquetFile(path).read()
     assert logical_hash(path) == logical_hash(whole)
+
+
+def test_a_header_of_a_page_that_cannot_be_read_is_an_error_of_reading(tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"s": ["x" * 10_000 + str(n) for n in range(20_000)]}), path, use_dictionary=False)
+
+    def fail(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("_arrow_io.page_sizes.PageSizes._header", fail)
+    with pytest.raises(UnreadableError) as caught:
+        logical_hash(path)
+    assert caught.value.rule == "io"
