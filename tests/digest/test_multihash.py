@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arrow_digest import ArrowDigestError, Multihash, MultihashError
+from arrow_digest import ArrowDigestError, Multihash, MultihashError, codes
 from arrow_digest.codes import hash_code
 from arrow_digest.multihash import BASES
+from arrow_digest.rules.chosen import chosen_rule, rule_of
 from helpers.examples import examples
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "multihash.json"
@@ -83,6 +84,22 @@ def test_every_base_writes_what_the_libraries_write(multihash):
         "u" + base64.urlsafe_b64encode(raw).decode().rstrip("="),
         "U" + base64.urlsafe_b64encode(raw).decode(),
     }
+
+
+def test_every_logical_code_has_a_rule_of_its_name_and_code():
+    logical = [entry for entry in codes.CODES.values() if entry.rule_set is not None]
+    assert {entry.rule_set for entry in logical} == set(codes.RULE_SETS)
+    for entry in logical:
+        rule = rule_of(Multihash(entry.code, bytes(32)))
+        assert (rule.name, rule.code, rule.rule_set, rule.function) == (
+            entry.name,
+            entry.code,
+            entry.rule_set,
+            entry.function,
+        )
+        assert rule is chosen_rule(entry.function.name, rule_set=entry.rule_set)
+    with pytest.raises(ValueError, match="expected a logical hash"):
+        rule_of(Multihash(0x16, bytes(32)))
 
 
 def test_the_codes_are_those_of_the_open_data_fabric():
