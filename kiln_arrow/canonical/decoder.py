@@ -49,26 +49,40 @@ from kiln_arrow.errors import KilnDtypeError, KilnError, Rule, end_of_buffer, sh
 
 __all__ = [
     "Front",
-    "Placed",
+    "PlacedTensor",
     "Region",
     "read_directory",
     "tensors_of",
 ]
 
-# Plain tuples, as one is made per tensor of every directory that is read.
 
-Placed = tuple[str | None, np.dtype[Any], tuple[int, ...], str | None, int, int]
-"""name, NumPy dtype, dims, layout, and where the payload starts and stops."""
+class PlacedTensor(NamedTuple):
+    """A tensor of a directory, and where its payload starts and stops."""
 
-Region = tuple[bool, int, int, int | None]
-"""Bytes of the payload region that follow a rule: whether they are the bytes of bools, else zeros that no tensor
-covers; where they start and stop; the tensor they belong to or lie before, None for the tail."""
+    name: str | None
+    dtype: np.dtype[Any]
+    dims: tuple[int, ...]
+    layout: str | None
+    start: int
+    stop: int
+
+
+class Region(NamedTuple):
+    """Bytes of the payload region that follow a rule: those of bools, or zeros that no tensor covers.
+
+    `tensor` is the one that they belong to or lie before, None for the tail.
+    """
+
+    is_bool: bool
+    start: int
+    stop: int
+    tensor: int | None
 
 
 class Front(NamedTuple):
     """What header, descriptors and names of an accepted directory say; offsets count from its first byte."""
 
-    tensors: tuple[Placed, ...]
+    tensors: tuple[PlacedTensor, ...]
     regions: tuple[Region, ...]
     length: int
 
@@ -276,7 +290,7 @@ def _placed(
     length: int,
 ) -> Front:
     """Return where the tensors of checked descriptors lie, and which bytes of the payload region have a rule."""
-    tensors: list[Placed] = []
+    tensors: list[PlacedTensor] = []
     regions: list[Region] = []
     end = payloads
     for tensor, fields in enumerate(descriptors):
@@ -285,13 +299,13 @@ def _placed(
         layout = layouts[tensor]
         start = payloads + byte_offset
         if start != end:
-            regions.append((False, end, start, tensor))
+            regions.append(Region(is_bool=False, start=end, stop=start, tensor=tensor))
         end = start + byte_length
         if dtype is BOOL and layout is None and byte_length:
-            regions.append((True, start, end, tensor))
-        tensors.append((names[tensor], dtype.numpy, fields[7 : 7 + rank], layout, start, end))
+            regions.append(Region(is_bool=True, start=start, stop=end, tensor=tensor))
+        tensors.append(PlacedTensor(names[tensor], dtype.numpy, fields[7 : 7 + rank], layout, start, end))
     if end != length:
-        regions.append((False, end, length, None))
+        regions.append(Region(is_bool=False, start=end, stop=length, tensor=None))
     return Front(tuple(tensors), tuple(regions), length)
 
 
@@ -305,7 +319,7 @@ def _check_bools(data: bytes | memoryview, base: int, front: Front, region: Regi
 
 def _region_error(rule: Rule, sentence: str, base: int, front: Front, region: Region, bad: int) -> KilnError:
     _, start, _, tensor = region
-    name = None if tensor is None else front.tensors[tensor][0]
+    name = None if tensor is None else front.tensors[tensor].name
     return KilnError(rule, sentence, offset=base + start + bad, tensor=tensor, name=name)
 
 

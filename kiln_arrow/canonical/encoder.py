@@ -30,7 +30,7 @@ from kiln_arrow.canonical.layout import (
 from kiln_arrow.errors import KilnError, shown
 
 __all__ = [
-    "Front",
+    "EncodedFront",
     "Plan",
     "Tensors",
     "ordered",
@@ -45,7 +45,7 @@ Tensors = Mapping[Any, Any] | Iterable[tuple[str | None, Any]]
 """What `encode` takes: a mapping, or pairs of name and tensor."""
 
 
-class Front(NamedTuple):
+class EncodedFront(NamedTuple):
     """The bytes before the payload region, and where each payload lies in it."""
 
     data: bytes
@@ -53,7 +53,7 @@ class Front(NamedTuple):
     length: int  # of the whole directory
 
 
-Plan = tuple[Front, list[Payload]]
+Plan = tuple[EncodedFront, list[Payload]]
 """A directory about to be written."""
 
 
@@ -115,7 +115,7 @@ _REMEMBERED_TENSORS = 16
 
 
 @lru_cache(maxsize=512)
-def _front(tensors: tuple[_Facts, ...]) -> Front:
+def _front(tensors: tuple[_Facts, ...]) -> EncodedFront:
     descriptors: list[bytes] = []
     byte_offsets: list[int] = []
     seen: set[bytes] = set()
@@ -144,7 +144,7 @@ def _front(tensors: tuple[_Facts, ...]) -> Front:
     length = len(data) + align64(end)
     if length >= U64_END:
         raise KilnError("overflow", f"expected a directory below 2^64 bytes, found {length}")
-    return Front(data, tuple(byte_offsets), length)
+    return EncodedFront(data, tuple(byte_offsets), length)
 
 
 def ordered(tensors: Tensors) -> list[tuple[bytes, str | None, Any]]:

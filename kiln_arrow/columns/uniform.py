@@ -55,9 +55,8 @@ def uniform(cells: Cells) -> Uniform | None:
     except KilnError:
         return None
     block = Uniform(front, np.frombuffer(buffer, np.uint8), start, stride, count)
-    head = (
-        bytes(buffer[start : start + front.tensors[0][4]]) if front.tensors else bytes(buffer[start : start + length])
-    )
+    end = front.tensors[0].start if front.tensors else length
+    head = bytes(buffer[start : start + end])
     # Up to the first payload there are header, descriptors and names; the gaps after it are among the regions.
     return block if _all_equal(block, 0, head) and _regions_hold(block) else None
 
