@@ -1,6 +1,7 @@
 """The package agrees with every golden case of Kiln, and the cases leave no dtype, rule or code out."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -261,7 +262,13 @@ def test_the_readme_says_whose_fault_it_is():
 def generate(folder, *arguments):
     script = folder / "generate_kiln.py"
     script.write_bytes((GOLDEN / "generate_kiln.py").read_bytes())
-    return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, script, *arguments],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(GOLDEN)},
+        text=True,
+        check=False,
+    )
 
 
 def test_the_golden_files_are_what_the_generator_writes(tmp_path):
