@@ -71,15 +71,16 @@ class BatchRows:
     def enter(self, number: int) -> None:
         """Begin with a row group, whose chunks are watched where the values of a batch may take too much."""
         self._watched = []
+        entries = _LargestEntries(self._file, self._metadata, number)
         for leaf in self._unknown:
             chunk = self._footer.row_groups[number].chunks[leaf]
             is_text = self._footer.leaves[leaf].physical_type == BYTE_ARRAY
             largest = chunk.uncompressed_size if is_text else _decoded_bytes(self._footer.leaves[leaf])
             if largest * chunk.value_count > self._budget:
-                entry = partial(_largest_entry, self._file, self._metadata, number, leaf)
-                self._watched.append(
-                    (leaf, chunk, PageSizes(self._file, chunk, self._budget, entry) if is_text else None)
-                )
+                if is_text:
+                    entries.expect(leaf, is_flat=len(self._footer.leaves[leaf].path) == 1)
+                    pages = PageSizes(self._file, chunk, self._budget, partial(entries.of, leaf))
+                self._watched.append((leaf, chunk, pages if is_text else None))
 
     def fitting(self, row: int, rows_left: int, values_before: dict[int, int]) -> int:
         """Return how many rows of the group to decode from a row on.
@@ -134,15 +135,45 @@ def _decoded_size(array: Any) -> int:
     return int(array.get_total_buffer_size())  # pyarrow 22 knows no `nbytes` of views
 
 
-def _largest_entry(file: InputFile, metadata: pq.FileMetaData, number: int, leaf: int) -> int | None:
-    """Return how long the largest value in the dictionary of a chunk is; None where pyarrow does not say."""
-    try:
-        parquet = pq.ParquetFile(arrow_file(file), metadata=metadata, read_dictionary=[leaf], pre_buffer=False)
-        reader = parquet.reader
-        batch = next(reader.iter_batches(_FIRST_ROWS, row_groups=[number], column_indices=[leaf]), None)
-        array = None if batch is None else batch.column(0)
-        while array is not None and not pt.is_dictionary(array.type):
-            array = array.field(0) if pt.is_struct(array.type) else getattr(array, "values", None)
-        return None if array is None else pc.max(pc.binary_length(array.dictionary)).as_py()
-    except (pa.ArrowException, OSError):  # reading it in earnest says what is wrong
-        return None
+class _LargestEntries:
+    """How long the largest values in the dictionaries of a row group are.
+
+    They are asked of pyarrow when the first is wanted, and then of all columns that are no part of others together:
+    each reader that is opened takes a look at all columns of the file.
+    """
+
+    def __init__(self, file: InputFile, metadata: pq.FileMetaData, row_group: int) -> None:
+        self._file = file
+        self._metadata = metadata
+        self._row_group = row_group
+        self._flat: list[int] = []
+        self._found: dict[int, int | None] = {}
+
+    def expect(self, leaf: int, *, is_flat: bool) -> None:
+        """Say which leaf may be asked for, in rising order."""
+        if is_flat:
+            self._flat.append(leaf)
+
+    def of(self, leaf: int) -> int | None:
+        """Return the length in bytes of the largest value of a leaf; None where pyarrow does not say."""
+        if leaf not in self._found:
+            together = self._flat if leaf in self._flat else [leaf]
+            self._found.update(dict.fromkeys(together))
+            self._found.update(zip(together, self._ask(together), strict=False))
+        return self._found[leaf]
+
+    def _ask(self, leaves: list[int]) -> list[int | None]:
+        try:
+            handle = arrow_file(self._file)
+            parquet = pq.ParquetFile(handle, metadata=self._metadata, read_dictionary=leaves, pre_buffer=False)
+            rows = parquet.reader.iter_batches(_FIRST_ROWS, row_groups=[self._row_group], column_indices=leaves)
+            batch = next(rows, None)
+            return [] if batch is None else [_largest_entry(column) for column in batch.columns]
+        except (pa.ArrowException, OSError):  # reading it in earnest says what is wrong
+            return []
+
+
+def _largest_entry(array: Any) -> int | None:
+    while array is not None and not pt.is_dictionary(array.type):
+        array = array.field(0) if pt.is_struct(array.type) else getattr(array, "values", None)
+    return None if array is None else pc.max(pc.binary_length(array.dictionary)).as_py()

@@ -25,7 +25,7 @@ _HEADER_BYTES = (128, 1 << 14, 1 << 20)
 # Values of a page that alone is over the budget are in memory anyway. So many times its mean is expected of each.
 _SKEW = 16
 # Where a value may be as large as its page, and nearly never is, so many times the budget are risked.
-_RISK = 4
+_RISK = 2
 
 
 class _Page(NamedTuple):
