@@ -244,6 +244,9 @@ import numpy.ma
 import pyarrow.compute
 from arrow_digest.cli import main
 # All modules are there by now: whoever we are to be may not read the interpreter's files.
+# What is imported when the first file is hashed, by some versions of pyarrow, may lie where nobody else may read.
+import arrow_digest
+arrow_digest.hash_file("parquet")
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid(65534)

@@ -199,6 +199,11 @@ def nested(inner):
 PLACES = list(nested(pa.array([b"", b"", b""])))
 
 
+def is_lost_in_parquet(place, form):
+    """pyarrow 22 gives nothing of what a Parquet file says of the items of a map: no column is marked then."""
+    return place == "map" and form == "parquet" and int(pa.__version__.split(".")[0]) < 23
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_mark_is_seen_however_deep_it_lies(place, form, tmp_path):
@@ -210,7 +215,9 @@ def test_a_mark_is_seen_however_deep_it_lies(place, form, tmp_path):
         assert form == "parquet"
         return
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(ColumnError, match=r"cannot be looked at: .*\(in c") as caught:
+    lost = is_lost_in_parquet(place, form)
+    words = "none of its 2 columns is marked" if lost else r"cannot be looked at: .*\(in c"
+    with pytest.raises(ColumnError, match=words) as caught:
         labels(tmp_path / "f")
     if form != "parquet":  # which has names of its own
         assert f"(in {path}" in str(caught.value)
@@ -226,6 +233,10 @@ def test_cells_are_read_however_deep_they_lie(place, form, tmp_path):
         assert form == "parquet"
         return
     (tmp_path / "f").write_bytes(content)
+    if is_lost_in_parquet(place, form):
+        with pytest.raises(ColumnError, match="none of its 2 columns is marked"), opened(str(tmp_path / "f"), None):
+            pass
+        return
     with opened(str(tmp_path / "f"), None) as found:
         ((label, data_type),) = found.columns
         counts = [
