@@ -28,17 +28,22 @@ def parquet(table, **options):
     return sink.getvalue()
 
 
-def ipc_file(table, *, batch_rows=16, **options):
+def piece_rows(table, least):
+    """How many rows a batch or row group of a table has: several pieces of a small table, a hundred of a large one."""
+    return max(least, table.num_rows // 100)
+
+
+def ipc_file(table, *, batch_rows=None, **options):
     sink = io.BytesIO()
     with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table, max_chunksize=batch_rows)
+        writer.write_table(table, max_chunksize=batch_rows or piece_rows(table, 16))
     return sink.getvalue()
 
 
-def ipc_stream(table, *, batch_rows=16, **options):
+def ipc_stream(table, *, batch_rows=None, **options):
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table, max_chunksize=batch_rows)
+        writer.write_table(table, max_chunksize=batch_rows or piece_rows(table, 16))
     return sink.getvalue()
 
 
@@ -53,7 +58,7 @@ def feather(table, *, version=2, **options):
 FORMATS = {
     "parquet": parquet,
     "parquet-zstd": lambda table: parquet(table, compression="zstd", data_page_version="2.0"),
-    "parquet-checksums": lambda table: parquet(table, write_page_checksum=True, row_group_size=11),
+    "parquet-checksums": lambda table: parquet(table, write_page_checksum=True, row_group_size=piece_rows(table, 11)),
     "ipc-file": ipc_file,
     "ipc-file-lz4": lambda table: ipc_file(table, compression="lz4"),
     "ipc-file-zstd": lambda table: ipc_file(table, compression="zstd"),
