@@ -6,9 +6,11 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +24,7 @@ import _arrow_io
 import arrow_digest
 import kiln_arrow
 from helpers import pages
-from helpers.command import environment
+from helpers.command import environment, quick_command
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (arrow_digest, kiln_arrow)
@@ -100,7 +102,8 @@ def test_every_example_in_a_docstring_is_found(name):
 def test_examples_in_pages_print_what_is_shown(page):
     for name in NEEDS.get(str(page), ()):
         Path(name).symlink_to(ROOT / name)
-    run = [sys.executable, "-W", "error", pages.__file__, str(ROOT / page)]
+    lines = {name: shlex.join(quick_command(name)) for name in ("arrow-digest", "kiln-arrow")}
+    run = [sys.executable, "-W", "error", pages.__file__, str(ROOT / page), json.dumps(lines)]
     result = subprocess.run(run, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == 0, result.stderr
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import subprocess
@@ -93,13 +94,19 @@ def check_console(block, folder):
     return None
 
 
-def main(page):
-    """Run a page; return what is wrong with it, if anything."""
+def main(page, lines=None):
+    """Run a page; return what is wrong with it, if anything.
+
+    Args:
+        page: Its path.
+        lines: How commands are run, by name, where not as in `COMMANDS`.
+    """
     names = {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder:
         for name, arguments in COMMANDS.items():
             script = Path(folder, name)
-            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
+            line = (lines or {}).get(name, f'"{sys.executable}" {arguments}')
+            script.write_text(f'#!/bin/sh\nexec {line} "$@"\n')
             script.chmod(0o755)
         for block in blocks(Path(page).read_text(encoding="utf-8")):
             wrong = None
@@ -113,4 +120,4 @@ def main(page):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], json.loads(sys.argv[2]) if len(sys.argv) > 2 else None))

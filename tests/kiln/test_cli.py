@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import kiln_arrow
-from helpers.command import LIMIT_SECONDS
+from helpers.command import LIMIT_SECONDS, quick_command
 from kiln_arrow.files.other_formats import ExchangeError, read_tensors
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
@@ -26,7 +26,8 @@ CODE = "from kiln_arrow.cli import main; main()"
 @pytest.fixture
 def run(tmp_path):
     def call(*arguments, code=CODE):
-        command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+        anew = [sys.executable, "-W", "error", "-c", code]
+        command = [*(quick_command("kiln-arrow") if code == CODE else anew), *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": SOURCE, "COLUMNS": "100"}
         result = subprocess.run(
             command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=LIMIT_SECONDS, check=False

@@ -16,7 +16,7 @@ import pytest
 
 import kiln_arrow
 from _arrow_io.errors import UnreadableError
-from helpers.command import LIMIT_SECONDS, environment
+from helpers.command import LIMIT_SECONDS, environment, quick_command
 from kiln_arrow.columns.nested import cell_arrays
 from kiln_arrow.files.reading import ColumnError, opened
 
@@ -26,7 +26,7 @@ NUMBER = 0x1122334455667788
 
 
 def kiln(*arguments, cwd, **options):
-    command = [sys.executable, "-W", "error", "-c", CODE, *map(os.fspath, arguments)]
+    command = [*quick_command("kiln-arrow"), *map(os.fspath, arguments)]
     return subprocess.run(
         command, capture_output=True, cwd=cwd, env=environment(), timeout=LIMIT_SECONDS, check=False, **options
     )
