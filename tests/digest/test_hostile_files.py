@@ -14,9 +14,10 @@ import pytest
 from arrow_digest import ArrowDigestError, logical_hash
 from helpers import mutations
 from helpers.command import LIMIT_SECONDS, environment, run_python
+from helpers.examples import examples
 from helpers.files import ipc_file, ipc_stream
 
-COUNT = 3000
+COUNT = examples(3000)
 OUTCOMES = {"hash", "UnreadableError", "InvalidArrayError", "UnsupportedTypeError"}
 
 RUN = """

@@ -19,6 +19,7 @@ import pytest
 
 import kiln_arrow
 from helpers.command import LIMIT_SECONDS
+from helpers.examples import examples
 
 SOURCE = str(Path(kiln_arrow.__file__).parents[1])
 
@@ -72,7 +73,7 @@ COUNT = int(os.environ.get("KILN_ARROW_TEST_EXITS", "0"))  # `make clean-exits` 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied, which this system cannot do")
 @pytest.mark.parametrize("reader", READERS)
 def test_a_process_that_read_parquet_ends_well(reader, many_groups):
-    count = COUNT or (40 if reader == "the head of a dataset" else 5)
+    count = COUNT or (examples(40) if reader == "the head of a dataset" else 5)
     # Python 3.12 and later warn of a copy of a process that has threads; those here are NumPy's, and idle.
     options = ["-W", "ignore::DeprecationWarning"]
     result = run(
